@@ -1,0 +1,55 @@
+"""What a check found: where, a stable code, what is wrong and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+from ontoloom.errors import OntologyError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One finding. ``line`` and ``column`` count from 1, from the top of the file, in code points.
+
+    ``fix`` is what would be right, in words a person can act on; empty when there is no proposal.
+    """
+
+    file: str
+    line: int
+    column: int
+    code: str
+    message: str
+    fix: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        proposal = f"; {self.fix}" if self.fix else ""
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}[{self.code}] {self.message}{proposal}"
+
+
+class FindingsError(OntologyError):
+    """Raised where something must hold and does not; carries every finding, so that all can be mended at once."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        first = self.findings[0]
+        more = f" (and {len(self.findings) - 1} more)" if len(self.findings) > 1 else ""
+        super().__init__(f"{first}{more}", code=first.code)
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that is most like ``name``, case aside; None when none is near."""
+    by_folded = {k.casefold(): k for k in known}
+    close = get_close_matches(name.casefold(), list(by_folded), n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """``did you mean 'X'?``, else the known names when they are few, else nothing."""
+    close = nearest(name, known)
+    if close is not None:
+        return f"did you mean '{close}'?"
+    return f"known: {', '.join(known)}" if 0 < len(known) <= 12 else ""

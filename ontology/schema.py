@@ -1,0 +1,104 @@
+"""What may be said: the compiled form of ``ontology.yaml``. Made by ``ontology.read``; never changed afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+ValueType = Literal["string", "text", "integer", "number", "boolean", "date", "enum", "url", "reference"]
+VALUE_TYPES: tuple[ValueType, ...] = (
+    "string", "text", "integer", "number", "boolean", "date", "enum", "url", "reference",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EnumValue:
+    """One value of an enum. ``synonyms`` help questions and prompts; they are not accepted as values."""
+
+    name: str
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A typed value of a type, or of a relation.
+
+    A field of a record is an attribute named ``record.field``. ``targets`` are the types that a ``reference`` may name
+    (attributes of relations only). ``identifying`` (relations only): takes part in the identity of the triple.
+    """
+
+    name: str
+    type: ValueType
+    many: bool = False
+    required: bool = False
+    identifying: bool = False
+    unit: str = ""
+    values: tuple[EnumValue, ...] = ()
+    targets: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    pattern: str | None = None
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityType:
+    """A type of entity. ``attributes`` always holds ``name`` (string, required), which is the key."""
+
+    name: str
+    attributes: Mapping[str, Attribute]
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+
+    def records(self) -> dict[str, list[str]]:
+        """Record names with the fields of each, in order."""
+        found: dict[str, list[str]] = {}
+        for name in self.attributes:
+            record, dot, part = name.partition(".")
+            if dot:
+                found.setdefault(record, []).append(part)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation from the types in ``domain`` to the types in ``range``.
+
+    ``functional``: a subject has at most one object (``cardinality: one``).
+    """
+
+    name: str
+    domain: tuple[str, ...]
+    range: tuple[str, ...]
+    functional: bool = False
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ontology:
+    """The contract. ``hash`` covers everything in it; ``stamp`` is what pages, triples and indexes are marked with."""
+
+    name: str
+    version: str
+    hash: str
+    types: Mapping[str, EntityType]
+    relations: Mapping[str, Relation]
+    description: str = ""
+
+    @property
+    def stamp(self) -> str:
+        return f"{self.version}+{self.hash[:8]}"
+
+    def attribute(self, type_name: str, name: str) -> Attribute | None:
+        """The attribute ``name`` of a type; None where there is no such type or attribute."""
+        entity_type = self.types.get(type_name)
+        return entity_type.attributes.get(name) if entity_type else None
+
+    def types_with_attribute(self, name: str) -> Iterator[EntityType]:
+        """The types that have an attribute of this name."""
+        return (t for t in self.types.values() if name in t.attributes)
