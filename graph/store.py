@@ -4,9 +4,9 @@ The graph is the truth. A document is written or replaced as a whole, in one tra
 evidence; many documents may share a transaction. What is derived from several documents follows from what remains:
 
 - a triple lives as long as it has evidence;
-- an entity lives as long as a document names it. Its name is the one its wiki page gives it (of several pages the first by
-  document id), else the spelling that most documents use (the smallest of equals); its aliases are all other spellings and
-  all that pages declare.
+- an entity lives as long as a document names it. Its name is the one its wiki page gives it (of several pages the first
+  by document id), else the spelling that most documents use (the smallest of equals); its aliases are all other
+  spellings and all that pages declare.
 
 So the content of a store does not depend on the order in which documents came: ``digest`` is equal.
 """
@@ -88,9 +88,9 @@ TRIPLE_COLUMNS = pa.schema(
         ("updated", pa.int64()),
     ]
 )
-"""``object`` and ``object_type`` are null for a literal, ``value`` (canonical text) is null for an entity. ``attributes``
-is a JSON object in canonical form, with references as ``{"@": entity id}``. ``evidence`` holds the citations,
-``document:start-end``, sorted. ``confidence`` is the highest of the evidence."""
+"""``object`` and ``object_type`` are null for a literal, ``value`` (canonical text) is null for an entity.
+``attributes`` is a JSON object in canonical form, with references as ``{"@": entity id}``. ``evidence`` holds the
+citations, ``document:start-end``, sorted. ``confidence`` is the highest of the evidence."""
 
 
 class Store(Protocol):
@@ -105,7 +105,7 @@ class Store(Protocol):
         """
 
     def delete(self, documents: Sequence[str]) -> int:
-        """Removes documents and exactly what rested on them alone. Unknown ids are an error; nothing is removed then."""
+        """Removes documents and what rested on them alone. An unknown id is an error, and nothing is removed."""
 
     def last_change(self) -> int:
         """The number of the last committed change; 0 for an empty store."""
@@ -120,7 +120,7 @@ class Store(Protocol):
         """A document with its text."""
 
     def named(self, keys: Sequence[str]) -> dict[str, list[Entity]]:
-        """Entities by name key (``ontoloom.names.name_key``) of their name or an alias; keys without one are left out."""
+        """Entities by name key (``ontoloom.names.name_key``) of their name or an alias; keys of none are left out."""
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Every (name or alias, entity id, entity type), for linkers that read texts."""
@@ -152,7 +152,7 @@ class Store(Protocol):
         """How much there is of everything."""
 
     def digest(self) -> str:
-        """A hash over sorted documents, entities, triples and evidence; without times, change numbers, history and logs."""
+        """A hash over sorted documents, entities, triples and evidence; no times, change numbers or logs."""
 
     def close(self) -> None:
         """Releases the store; twice is harmless."""

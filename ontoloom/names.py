@@ -14,7 +14,7 @@ def name_key(name: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     kept = "".join(c for c in folded if c.isalnum() or c in "+#" or unicodedata.category(c).startswith("M"))
-    return kept or folded.strip()
+    return unicodedata.normalize("NFKC", kept) or folded.strip()
 
 
 def hash_id(*parts: str) -> str:

@@ -62,7 +62,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the engine answered. ``finish`` is ``stop``, ``length`` (cut off) or ``error`` (``text`` holds the reason)."""
+    """What the engine answered. ``finish`` is ``stop``, ``length`` (cut off) or ``error`` (``text`` says why)."""
 
     prompt: Prompt
     text: str
@@ -77,7 +77,7 @@ class Engine(Protocol):
     model: str
 
     def complete(self, prompts: Iterable[Prompt]) -> Iterator[Completion]:
-        """Runs prompts side by side. A request that fails is a completion with ``finish='error'``, never an exception."""
+        """Runs prompts side by side. A failed request is a completion with ``finish='error'``, no exception."""
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Pieces of one answer as they come. Raises EngineError."""

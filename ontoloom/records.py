@@ -77,7 +77,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity as a text names it. ``type`` is the type that the extractor takes it for; None when it doesn't know."""
+    """An entity as a text names it. ``type`` is what the extractor takes it for; None when it doesn't know."""
 
     name: str
     type: str | None = None
@@ -107,8 +107,8 @@ class Claim:
 class Entity:
     """A canonical thing. ``page`` is the document id of the wiki page that defines it, if any.
 
-    Within an :class:`Extraction` the name is the spelling that this document uses, and the aliases those that it declares;
-    the store derives the entity's own name from all of its documents (see ``graph.store``).
+    Within an :class:`Extraction` the name is the spelling that this document uses, and the aliases those that it
+    declares; the store derives the entity's own name from all of its documents (see ``graph.store``).
     """
 
     id: str
@@ -178,7 +178,7 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A part of a document that could not be read to its end: ``where`` is a passage's span, code and message the reason."""
+    """A part of a document that could not be read to its end: ``where`` is a passage's span."""
 
     where: str
     code: str
@@ -271,7 +271,10 @@ class Answer:
 
 
 def canonical_text(value: EntityRef | Value) -> str:
-    """One spelling per value: ``true``, ``131072``, ``2.3``, ``2024-05-01``, ``@entity``; a whole float is written as an integer."""
+    """One spelling per value: ``true``, ``131072``, ``2.3``, ``2024-05-01``, ``@entity``.
+
+    A whole float is written as an integer, so that 80 and 80.0 are one value.
+    """
     if isinstance(value, EntityRef):
         return f"@{value.id}"
     if isinstance(value, bool):
