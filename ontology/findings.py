@@ -53,3 +53,11 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     if close is not None:
         return f"did you mean '{close}'?"
     return f"known: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+
+
+def shown(value: object, *, limit: int = 60) -> str:
+    """A value as messages show it: quoted, on one line, cut when long."""
+    text = value if isinstance(value, str) else str(value)
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
