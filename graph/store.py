@@ -3,10 +3,12 @@
 The graph is the truth. A document is written or replaced as a whole, in one transaction with its entities, triples and
 evidence; many documents may share a transaction. What is derived from several documents follows from what remains:
 
-- a triple lives as long as it has evidence;
+- a triple lives as long as it has evidence. Where documents state one triple differently (a corrected score), a page's
+  statement holds (of several pages the first by document id), else the one that most documents make (the smallest of
+  equals);
 - an entity lives as long as a document names it. Its name is the one its wiki page gives it (of several pages the first
   by document id), else the spelling that most documents use (the smallest of equals); its aliases are all other
-  spellings and all that pages declare.
+  spellings and all aliases that documents declare.
 
 So the content of a store does not depend on the order in which documents came: ``digest`` is equal.
 """

@@ -19,12 +19,9 @@ def name_key(name: str) -> str:
 
 def hash_id(*parts: str) -> str:
     """A 128-bit hex id of a sequence of strings. Lengths are hashed too, so that no two sequences read the same."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    framed = b"".join([piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data)])
+    return hashlib.blake2b(framed, digest_size=16).hexdigest()
 
 
 def entity_id(type_name: str, key: str) -> str:

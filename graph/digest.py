@@ -1,0 +1,55 @@
+"""Hashes by which contents are compared: of one extraction, and of a whole store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from graph.encode import statement
+from graph.store import DocumentState
+from graph.verify import Verified
+from ontoloom.names import hash_id
+from ontoloom.records import Entity, Evidence, Triple, canonical_text
+
+
+def content_hash(said: Verified) -> str:
+    """Equal for extractions that say the same, in whatever order and however often they say it."""
+    extraction = said.extraction
+    parts = [extraction.document.hash, extraction.fingerprint, repr(extraction.failures)]
+    for entity in sorted(said.entities):
+        e = said.entities[entity]
+        parts += ("entity", entity, e.type, e.name, repr(sorted(set(e.aliases))), repr(e.page))
+    for triple in sorted(said.statements):
+        parts += ("triple", triple, *said.statements[triple])
+    for piece in sorted(said.evidence):
+        parts += ("evidence", piece, repr(said.evidence[piece].confidence), said.evidence[piece].ontology_version)
+    for refused in sorted(said.quarantined):
+        parts += ("quarantined", refused, said.quarantined[refused].ontology_version)
+    return hash_id(*parts)
+
+
+def digest(
+    documents: Iterable[DocumentState],
+    entities: Iterable[Entity],
+    triples: Iterable[Triple],
+    evidence: Iterable[Evidence],
+) -> str:
+    """A hash over the whole of a store, each kind given in the order of its ids.
+
+    Messages of failures are left out: they may tell of times and addresses.
+    """
+    whole = hashlib.blake2b(digest_size=16)
+
+    def add(*parts: str) -> None:
+        whole.update(bytes.fromhex(hash_id(*parts)))
+
+    for d in documents:
+        failures = [part for f in d.failures for part in (f.where, f.code)]
+        add("document", d.id, d.hash, d.fingerprint, d.status, *failures)
+    for e in entities:
+        add("entity", e.id, e.type, e.name, e.page or "", *e.aliases)
+    for t in triples:
+        add("triple", t.id, t.subject, t.relation, canonical_text(t.object), *statement(t))
+    for v in evidence:
+        add("evidence", v.id, repr(float(v.confidence)), v.ontology_version)
+    return whole.hexdigest()

@@ -1,0 +1,272 @@
+"""The embedded graph store, on Ladybug: one file, one writer, any number of readers."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import ladybug
+import pyarrow as pa
+
+from graph import ladybug_rows as rows
+from graph.digest import digest
+from graph.ladybug_schema import prepare
+from graph.ladybug_session import Session
+from graph.ladybug_write import replace
+from graph.store import Change, Counts, DocumentState
+from graph.verify import Verified, verify
+from ontology.schema import Ontology
+from ontoloom.errors import StoreError
+from ontoloom.records import Document, Entity, Evidence, Extraction, Quarantined, Triple
+
+BUFFER_POOL = 512 * 2**20
+COPY_ROWS = 5_000
+COPY_SHARE = 4
+"""What part of the buffer pool rows for COPY may take (see ``Session``)."""
+PATIENCE = 10.0
+"""Seconds for which a reader tries again while a writer checkpoints."""
+
+
+def open_ladybug(
+    location: str,
+    ontology: Ontology,
+    *,
+    read_only: bool = False,
+    buffer_pool_size: int = BUFFER_POOL,
+    copy_rows: int = COPY_ROWS,
+) -> LadybugStore:
+    """Opens the database at a path or ``ladybug://path``, and makes it where there is none, unless ``read_only``.
+
+    A reader sees what was committed when it opened. ``buffer_pool_size`` is in bytes; a transaction must fit into it.
+    A batch of ``copy_rows`` rows goes through COPY. Raises StoreError.
+    """
+    path = Path(location.removeprefix("ladybug://")).expanduser()
+    if read_only and not path.exists():
+        raise StoreError(f"there is no graph store at {path}", hint="run 'ontoloom ingest' first", code="no-store")
+    if not read_only:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    database = _open_database(path, read_only=read_only, buffer_pool_size=buffer_pool_size)
+    session = Session(database, where=str(path), copy_rows=copy_rows, copy_bytes=buffer_pool_size // COPY_SHARE)
+    try:
+        prepare(session, ontology, where=str(path), read_only=read_only)
+        return LadybugStore(database, session, ontology, where=str(path), read_only=read_only)
+    except BaseException:
+        session.close()
+        database.close()
+        raise
+
+
+def _open_database(path: Path, *, read_only: bool, buffer_pool_size: int) -> ladybug.Database:
+    give_up = time.monotonic() + (PATIENCE if read_only else 0)
+    while True:
+        try:
+            return ladybug.Database(path, read_only=read_only, buffer_pool_size=buffer_pool_size)
+        except RuntimeError as error:
+            if time.monotonic() > give_up:
+                raise _cannot_open(path, str(error)) from error
+        time.sleep(0.05)
+
+
+def _cannot_open(path: Path, reason: str) -> StoreError:
+    """What the database says, as something that a person can act on."""
+    if "Could not set lock" in reason:
+        holder = re.search(r"Lock is held by PID (\d+)", reason)
+        who = f"process {holder[1]}" if holder else "another process"
+        hint = "wait until it is done, end it, or let a running 'ontoloom serve' do the work"
+        return StoreError(f"{path} is being written by {who}", hint=hint, code="store-locked")
+    if ".wal" in reason and "does not match" in reason:
+        hint = f"if {path} was deleted or replaced on purpose, delete {path}.wal too"
+        return StoreError(f"{path}.wal is the log of another store", hint=hint, code="store-stale-log")
+    if "cannot be a directory" in reason:
+        return StoreError(f"{path} is a folder, not a graph store", hint="name a file", code="not-a-store")
+    if "not a valid" in reason:
+        return StoreError(f"{path} is not a Ladybug database", hint="give another path", code="not-a-store")
+    return StoreError(f"{path} cannot be opened: {reason.strip().splitlines()[0]}", code="store-open")
+
+
+class LadybugStore:
+    """A ``graph.store.Store``. Opened by ``open_ladybug``."""
+
+    def __init__(
+        self, database: ladybug.Database, session: Session, ontology: Ontology, *, where: str, read_only: bool
+    ) -> None:
+        self.ontology = ontology
+        self._database = database
+        self._open: Session | None = session
+        self._where = where
+        self._read_only = read_only
+        self._last: int = session.rows("MATCH (c:_Change) RETURN coalesce(max(c.id), 0)")[0][0]
+
+    @property
+    def _session(self) -> Session:
+        if self._open is None:
+            raise StoreError(f"{self._where} is closed", code="store-closed")
+        return self._open
+
+    # Writing
+
+    def write(self, extractions: Sequence[Extraction]) -> int:
+        """See ``Store.write``. An extraction that is stored as it is given is skipped; where all are, nothing changes.
+
+        Raises ValueError for an extraction that contradicts itself or the ontology (``graph.verify``).
+        """
+        return self._replace(put=verify(extractions, self.ontology))
+
+    def delete(self, documents: Sequence[str]) -> int:
+        return self._replace(remove=documents)
+
+    def _replace(self, *, put: Sequence[Verified] = (), remove: Sequence[str] = ()) -> int:
+        if self._read_only:
+            raise StoreError(f"{self._where} was opened for reading only", code="store-read-only")
+        if (put or remove) and replace(self._session, self.ontology, self._last + 1, put=put, remove=remove):
+            self._last += 1
+        return self._last
+
+    # Documents and changes
+
+    def last_change(self) -> int:
+        return self._last
+
+    def changes(self, since: int) -> Iterator[Change]:
+        query = f"MATCH (c:_Change) WHERE c.id > $since RETURN {rows.CHANGE_ROW} ORDER BY c.id"
+        for number, when, *ids in self._session.rows(query, since=since):
+            documents, entities, triples = map(tuple, ids)
+            yield Change(number, when.replace(tzinfo=UTC), documents, entities, triples)
+
+    def documents(self) -> dict[str, DocumentState]:
+        found = self._session.rows(f"MATCH (d:_Document) RETURN {rows.DOCUMENT_STATE}")
+        return {row[0]: rows.document_state(row) for row in sorted(found)}
+
+    def document(self, document_id: str) -> Document | None:
+        query = f"MATCH (d:_Document) WHERE d.id = $id RETURN {rows.DOCUMENT}"
+        return next((rows.document(row) for row in self._session.rows(query, id=document_id)), None)
+
+    def quarantined(self, document: str | None = None) -> Iterator[Quarantined]:
+        columns = "d.id, q.claim, q.code, q.message, q.ontology_version"
+        if document is None:
+            found = self._session.rows(f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined) RETURN {columns}")
+        else:
+            query = f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined) WHERE d.id = $id RETURN {columns}"
+            found = self._session.rows(query, id=document)
+        claims = [rows.quarantined(row) for row in found]
+        return iter(sorted(claims, key=lambda q: (q.document, q.claim.start, q.claim.end, q.id)))
+
+    # Entities
+
+    def named(self, keys: Sequence[str]) -> dict[str, list[Entity]]:
+        query = "UNWIND $keys AS x MATCH (n:_Name) WHERE n.id = x RETURN n.id, n.entities"
+        ids = dict(self._session.rows(query, keys=sorted(set(keys))))
+        known = self.entities(sorted({i for found in ids.values() for i in found}))
+        return {key: [known[i] for i in found] for key, found in ids.items()}
+
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        for batch in self._session.table(f"MATCH (e:_Entity) RETURN {rows.ENTITY_ROW}").to_batches():
+            for entity_id, entity_type, name, aliases, _ in zip(*batch.to_pydict().values(), strict=True):
+                yield name, entity_id, entity_type
+                yield from ((alias, entity_id, entity_type) for alias in aliases)
+
+    def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
+        query = f"UNWIND $ids AS x MATCH (e:_Entity) WHERE e.id = x RETURN {rows.ENTITY_ROW}"
+        return {row[0]: rows.entity(row) for row in self._session.rows(query, ids=sorted(set(ids)))}
+
+    def scan_entities(self, entity_type: str, *, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        entities = self._session.table(
+            "MATCH (e:_Entity) WHERE e.type = $type RETURN e.id, e.name, e.aliases, e.page, e.updated", type=entity_type
+        )
+        documents = self._session.table(
+            "MATCH (d:_Document)-[:_NAMES]->(e:_Entity) WHERE e.type = $type RETURN e.id, d.id, 0", type=entity_type
+        )
+        return rows.entity_batches(entities, documents, batch_rows)
+
+    # Triples
+
+    def triples(self, ids: Sequence[str]) -> dict[str, Triple]:
+        query = f"UNWIND $ids AS x MATCH (t:_Triple) WHERE t.id = x RETURN {rows.TRIPLE_ROW}"
+        return {row[0]: rows.triple(row) for row in self._session.rows(query, ids=sorted(set(ids)))}
+
+    def evidence(self, triples: Sequence[str]) -> dict[str, list[Evidence]]:
+        query = (
+            "UNWIND $ids AS x MATCH (t:_Triple) WHERE t.id = x OPTIONAL MATCH (t)-[v:_EVIDENCE]->(d:_Document) "
+            f"RETURN t.id, {rows.EVIDENCE_ROW}"
+        )
+        found: dict[str, list[Evidence]] = {}
+        for row in sorted(self._session.rows(query, ids=sorted(set(triples)))):
+            found.setdefault(row[0], []).append(Evidence(*row))
+        return found
+
+    def neighbours(self, entities: Sequence[str], *, limit: int = 1000) -> list[Triple]:
+        query = (
+            f"MATCH (e:_Entity)<-[:_ABOUT]-(t:_Triple) WHERE e.id = $id RETURN {rows.TRIPLE_ROW} "
+            "ORDER BY t.id LIMIT $limit"
+        )
+        found: dict[str, list[Any]] = {}
+        for entity in set(entities):  # one by one: a tenth of the time of UNWIND with DISTINCT
+            found |= {row[0]: row for row in self._session.rows(query, id=entity, limit=limit)}
+        return [rows.triple(found[triple]) for triple in sorted(found)[:limit]]
+
+    def scan_triples(
+        self, relation: str | None = None, *, ids: Sequence[str] | None = None, batch_rows: int = 10_000
+    ) -> Iterator[pa.RecordBatch]:
+        chosen = "" if relation is None else " WHERE t.relation = $relation"
+        parameters: dict[str, object] = {} if relation is None else {"relation": relation}
+        if ids is None:
+            one = f"MATCH (t:_Triple){chosen} "
+            both = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document){chosen} "
+        else:
+            one = f"UNWIND $ids AS x MATCH (t:_Triple) WHERE t.id = x{chosen.replace('WHERE', 'AND')} "
+            both = f"{one} OPTIONAL MATCH (t)-[v:_EVIDENCE]->(d:_Document) "
+            parameters["ids"] = sorted(set(ids))
+        triples = self._session.table(f"{one} RETURN {rows.TRIPLE_SCAN}", **parameters)
+        citations = self._session.table(f"{both} RETURN {rows.CITATION}", **parameters)
+        return rows.triple_batches(triples, citations, batch_rows)
+
+    # The whole
+
+    def counts(self) -> Counts:
+        count = self._session.rows
+        types = dict(count("MATCH (e:_Entity) RETURN e.type, count(*)"))
+        return Counts(
+            documents=count("MATCH (d:_Document) RETURN count(*)")[0][0],
+            entities=dict.fromkeys(self.ontology.types, 0) | types,
+            triples=dict(count("MATCH (t:_Triple) RETURN t.relation, count(*)")),
+            evidence=count("MATCH (:_Triple)-[v:_EVIDENCE]->(:_Document) RETURN count(*)")[0][0],
+            quarantined=dict(count("MATCH (q:_Quarantined) RETURN q.code, count(*)")),
+        )
+
+    def digest(self) -> str:
+        entities = self._sorted(f"MATCH (e:_Entity) RETURN {rows.ENTITY_ROW}")
+        triples = self._sorted(f"MATCH (t:_Triple) RETURN {rows.TRIPLE_ROW}")
+        evidence = self._sorted(
+            f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document) RETURN v.id, t.id, {rows.EVIDENCE_ROW}"
+        )
+        return digest(
+            self.documents().values(),
+            (rows.entity(row) for row in entities),
+            (rows.triple(row) for row in triples),
+            (Evidence(*row[1:]) for row in evidence),
+        )
+
+    def _sorted(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of an answer by their first column."""
+        answer = self._session.table(query)
+        for batch in rows.sort_by_first(answer).to_batches(max_chunksize=10_000):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._database.close()
+            self._open = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
