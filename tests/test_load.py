@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.column_mapping import ColumnMapping, parse_mapping, read_mapping
@@ -178,6 +178,7 @@ def test_plain_text_has_its_first_line_as_title_if_it_looks_like_one(write: Writ
     assert (loaded.title, sections(loaded)) == ("b", [("body", "A sentence.\n\nText.")])
 
 
+@settings(deadline=None)
 @given(text=st.text(st.characters(codec="utf-8", exclude_categories=["Cc"], include_characters="\n\r\t")))
 def test_any_text_is_kept_as_it_is_and_its_sections_do_not_overlap(
     tmp_path_factory: pytest.TempPathFactory, text: str

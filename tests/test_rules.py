@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.column_mapping import read_mapping
@@ -367,6 +367,7 @@ WORDS = """Mistral 7B|GPT-3|MMLU|DPO|It|the model|NVIDIA| |. |, |**|`|[|](u)|# |
 FRAGMENTS = [*WORDS.replace("\n", "").split("|"), "\n", "\n\n", "\u0301", "\ue000", "\U000f0001", "\u00a0"]
 
 
+@settings(deadline=None)
 @given(pieces=st.lists(st.sampled_from(FRAGMENTS), max_size=25))
 def test_any_text_gives_claims_with_spans_that_hold_words(extractor: RuleExtractor, pieces: list[str]) -> None:
     text = "x" + "".join(pieces)

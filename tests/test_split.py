@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.split import sentences, split
@@ -109,6 +109,7 @@ def test_a_limit_below_one_is_refused() -> None:
 texts = st.text(alphabet=st.sampled_from("ab Zé.!?\n\r\t中。，🙂|#-1(\"'\u0301"), max_size=300)
 
 
+@settings(deadline=None)
 @given(text=texts, limit=st.integers(1, 60), first=st.integers(0, 300), second=st.integers(0, 300))
 def test_every_sign_of_a_section_is_in_exactly_one_passage(text: str, limit: int, first: int, second: int) -> None:
     first, second = sorted((min(first, len(text)), min(second, len(text))))
@@ -126,6 +127,7 @@ def test_every_sign_of_a_section_is_in_exactly_one_passage(text: str, limit: int
     assert passages == sorted(passages, key=lambda passage: passage.start)
 
 
+@settings(deadline=None)
 @given(text=texts)
 def test_every_sign_is_in_exactly_one_sentence(text: str) -> None:
     spans = list(sentences(text))
