@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +16,7 @@ from ontoloom.records import (
     Claim,
     Document,
     Entity,
+    EntityRef,
     Evidence,
     Extraction,
     Failure,
@@ -33,7 +34,8 @@ class Heard:
     """A claim, and how far its extractor is trusted.
 
     ``page``: the page itself states it, nothing is left to verify. ``exact``: the span is a rule's match. ``found``:
-    the words must be looked for. ``cued``: and the evidence must have a word for the relation.
+    the words must be looked for. ``cued``, for small models: the evidence must also have a word for the relation, and
+    one of the names must be known, from a page or from what others read in the document.
     """
 
     claim: Claim
@@ -68,15 +70,17 @@ def judge(
 ) -> Extraction:
     """What a document comes to. ``page`` is the entity that it defines; ``refused`` are claims with code and message
     that were refused before. The order of ``heard`` doesn't matter."""
-    outcomes: list[_Refused | Claim] = [_Refused(*parts) for parts in refused]
-    for item in sorted(heard, key=_rank):
-        checked = _verify(item, document, ontology, cues)
-        if isinstance(checked, Unverified):
-            outcomes.append(_Refused(item.claim, checked.code, checked.message))
-        else:
-            outcomes.append(checked)
-    resolver = Resolver(ontology, known, [outcome for outcome in outcomes if isinstance(outcome, Claim)])
-    settled = [_settle(o, resolver, ontology) if isinstance(o, Claim) else o for o in outcomes]
+    outcomes = [(_verify(item, document, ontology, cues), item.trust) for item in sorted(heard, key=_rank)]
+    resolver = Resolver(ontology, known, [outcome for outcome, _ in outcomes if isinstance(outcome, Claim)])
+    settled: list[_Admitted | _Refused] = [_Refused(*parts) for parts in refused]
+    familiar: set[str] = set()
+    for outcome, trust in outcomes:
+        item = _settle(outcome, resolver, ontology) if isinstance(outcome, Claim) else outcome
+        if isinstance(item, _Admitted) and trust != "cued":
+            familiar.update(entity.id for entity in item.entities)
+        elif isinstance(item, _Admitted):
+            item = _demand_familiar(item, familiar, known)
+        settled.append(item)
     admitted = [s for s in settled if isinstance(s, _Admitted)]
     entities = [e for a in admitted for e in a.entities]
     return Extraction(
@@ -91,16 +95,29 @@ def judge(
 
 
 def _rank(heard: Heard) -> tuple[object, ...]:
-    """The most trusted first, so that what they tell of a name's type holds for the others."""
+    """The most trusted first, so that what they tell of names holds for the others."""
     claim = heard.claim
-    return -claim.confidence, claim.start, claim.end, claim.extractor, claim.source, repr(claim)
+    return heard.trust == "cued", -claim.confidence, claim.start, claim.end, claim.extractor, claim.source, repr(claim)
 
 
-def _verify(heard: Heard, document: Document, ontology: Ontology, cues: Cues) -> Claim | Unverified:
+def _verify(heard: Heard, document: Document, ontology: Ontology, cues: Cues) -> Claim | _Refused:
     if heard.trust == "page":
         return heard.claim
     wanted = cues if heard.trust == "cued" else None
-    return verify(heard.claim, document, ontology, exact=heard.trust == "exact", cues=wanted)
+    checked = verify(heard.claim, document, ontology, exact=heard.trust == "exact", cues=wanted)
+    return _Refused(heard.claim, checked.code, checked.message) if isinstance(checked, Unverified) else checked
+
+
+def _demand_familiar(item: _Admitted, familiar: Set[str], known: KnownNames) -> _Admitted | _Refused:
+    """The claim, unless none of its names is known otherwise: a small model puts any two new names together."""
+    target = item.triple.object
+    ends = {item.triple.subject, *([target.id] if isinstance(target, EntityRef) else [])}
+    named = [entity for entity in item.entities if entity.id in ends]
+    for entity in named:
+        if entity.id in familiar or any(entity.id == found.id for found in known.look_up(entity.name)):
+            return item
+    names = " and ".join(f"'{entity.name}'" for entity in named)
+    return _Refused(item.claim, "unknown-names", f"no page and no rule knows {names}")
 
 
 def _settle(claim: Claim, resolver: Resolver, ontology: Ontology) -> _Admitted | _Refused:

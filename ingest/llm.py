@@ -62,9 +62,14 @@ class _Faults:
 class LLMExtractor:
     """An ``Extractor``. Raises EngineError where the engine does not answer the very first request of all.
 
-    ``cued``: only what the text has a word for is offered and believed (``ingest.cues``); small models need it, large
-    ones read more without. A title is read with the passages that follow it, by itself only where none does. ``usage``
-    counts over the extractor's life. After ``give_up_after`` errors in a row the rest of a batch fails unsent.
+    ``cued``: only what the text has a word for is offered and believed (``ingest.cues``), and only of names of which
+    one is known; small models need it, large ones read more without. A title is read with the passages that follow
+    it, by itself only where none does. ``usage`` counts over the extractor's life. After ``give_up_after`` errors in a
+    row the rest of a batch fails unsent.
+
+    Measured with SmolLM2-135M on the sixteen abstracts of the example: 20 claims, 13 admitted, of which 10 are right;
+    on thirty abstracts of AI papers, few of whose names have pages: 52 claims, 17 believable by their words alone and
+    mostly wrong, of which ``cued`` admits one.
     """
 
     name = "llm"

@@ -15,6 +15,7 @@ from ontoloom.records import Claim, Document, EntityRef, Extraction, Mention
 
 ONTOLOGY = companies()
 CUES = collect_cues(ONTOLOGY)
+ROME = "type: City\nname: Rome"
 
 
 def read(
@@ -217,9 +218,22 @@ def test_the_span_of_a_rule_stays_as_it_is() -> None:
 def test_a_sentence_without_a_word_for_the_relation_is_no_evidence_for_a_small_model() -> None:
     document = make_document("Acme likes Oslo. Beta is headquartered in Rome.")
     claims = [claim_in(document, "Acme", "based_in", "Oslo"), claim_in(document, "Beta", "based_in", "Rome")]
-    extraction = read(document, claims, trust="cued")
+    known = known_names(ONTOLOGY, make_page("acme", "type: Company\nname: Acme"), make_page("rome", ROME))
+    extraction = read(document, claims, trust="cued", known=known)
     assert codes(extraction) == ["no-cue"]
-    assert len(extraction.triples) == 1
+    assert [t.subject for t in extraction.triples] == [entity_id("Company", "Beta")]
+
+
+def test_a_small_model_is_believed_only_about_names_of_which_one_is_known() -> None:
+    document = make_document("Acme is headquartered in Oslo. Beta is headquartered in Rome, it was founded in 1990.")
+    claims = [claim_in(document, "Acme", "based_in", "Oslo"), claim_in(document, "Beta", "based_in", "Rome")]
+    assert codes(read(document, claims, trust="cued")) == ["unknown-names", "unknown-names"]
+    by_page = read(document, claims, trust="cued", known=known_names(ONTOLOGY, make_page("rome", ROME)))
+    assert [t.subject for t in by_page.triples] == [entity_id("Company", "Beta")]
+    heard = [Heard(claim_in(document, "Beta", "founded", 1990), "exact"), *(Heard(claim, "cued") for claim in claims)]
+    by_rule = judge(document, heard, ontology=ONTOLOGY, known=KnownNames(), cues=CUES)
+    assert {t.subject for t in by_rule.triples} == {entity_id("Company", "Beta")}
+    assert codes(by_rule) == ["unknown-names"]
 
 
 @pytest.mark.parametrize(
