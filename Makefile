@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ontoloom needs Python 3.11 or later; run: make PYTHON=python3.11 …")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --editable '.[cpu]' --group dev
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt --editable '.[cpu]' --group dev
 	@touch $@
 
 demo: setup ## Run the main job on the bundled example, with a real vLLM on the CPU.
@@ -38,6 +38,9 @@ layers: setup
 
 bench: setup ## Run a benchmark: make bench NAME=ingest ARGS=--quick
 	@$(BIN)/python -m bench.bench_$(NAME) $(ARGS)
+
+wheel-test: setup ## Build the wheel and use it from an empty folder.
+	@.ci/wheel-test $(VENV)
 
 lock: ## Pin the versions that `make` installs.
 	@$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 --extra cpu --group dev pyproject.toml -o constraints.txt

@@ -1,0 +1,269 @@
+"""The HTTP API: questions answered as server-sent events, searches, SELECTs, and how things stand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from graph.projection import ColumnarProjection
+from graph.select import select
+from graph.store import Store
+from ontoloom.errors import EngineError, OntoloomError, ProjectionError, QueryError, StoreError
+from ontoloom.progress import OnProgress, silent
+from ontoloom.protocols import Engine
+from retrieval.index import VectorIndex
+from serving import render, wiring
+from serving.events import Named, described_hit, named
+from serving.provenance import Sourced, select_with_sources
+from serving.settings import Settings
+from serving.sse import HEARTBEAT, write_event
+from serving.turns import TakingTurns
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 10.0
+WORKERS = 64
+Text = Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"\S")]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Ask(Body):
+    """A question. ``k``: how many triples it may be answered from."""
+
+    question: Text
+    k: int | None = Field(None, ge=1, le=100)
+
+
+class Search(Body):
+    query: Text
+    k: int = Field(10, ge=1, le=100)
+
+
+class Select(Body):
+    """One SELECT statement; a page of its rows is at most ``limit`` long, further ones are had with OFFSET."""
+
+    sql: Annotated[str, Field(min_length=1, max_length=100_000)]
+    limit: int = Field(1_000, ge=1, le=10_000)
+    sources: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What requests are answered with. Who uses store or projections holds ``turn``: they are for one thread only."""
+
+    settings: Settings
+    store: Store
+    columns: ColumnarProjection
+    vectors: VectorIndex
+    turn: threading.Lock
+
+
+def make_app(parts: Parts) -> FastAPI:
+    """The application over open parts, which stay the caller's to close."""
+    app = FastAPI(title="ontoloom", docs_url="/docs", redoc_url=None, lifespan=_with_workers)
+    app.add_exception_handler(OntoloomError, _user_error)
+    app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(HTTPException, _http_error)
+
+    @app.get("/healthz")
+    async def health() -> Response:
+        return _json({"status": "ok"})
+
+    @app.get("/v1/status")
+    async def status() -> Response:
+        return _json(await _in_turn(parts, lambda: wiring.project_status(parts.settings, parts.store)))
+
+    @app.post("/v1/select")
+    async def run_select(body: Select) -> Response:
+        return _json(_page(await _in_turn(parts, lambda: _select(parts, body))))
+
+    @app.post("/v1/search")
+    async def run_search(body: Search) -> Response:
+        asking = wiring.Asking(parts.store, parts.vectors)
+        found = await _in_turn(parts, lambda: wiring.find_hits(asking, body.query, k=body.k))
+        return _json({"hits": [described_hit(hit) for hit in found]})
+
+    @app.post("/v1/ask")
+    async def ask(body: Ask) -> Response:
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        return StreamingResponse(_answer(parts, body), media_type="text/event-stream", headers=headers)
+
+    return app
+
+
+@contextmanager
+def open_parts(settings: Settings, *, url: str, on_progress: OnProgress = silent) -> Iterator[Parts]:
+    """The store, open for writing and so closed to other writers, and its projections, up to date."""
+    ontology = wiring.find_ontology(settings)
+    with ExitStack() as stack:
+        store = stack.enter_context(wiring.writing(settings, ontology, command="serve", url=url))
+        columns = wiring.open_columns(settings, store, on_progress=on_progress)
+        columns.refresh()
+        vectors = stack.enter_context(wiring.open_vectors(settings, store, on_progress=on_progress))
+        vectors.refresh(on_progress=on_progress)
+        vectors.embed(["ready"])  # loads the model, which is not to be the first question's wait
+        yield Parts(settings, store, columns, vectors, threading.Lock())
+
+
+def run(settings: Settings) -> None:
+    """Opens the parts, brings the projections up to date and serves until it is interrupted."""
+    listener = _listen(settings.host, settings.port)
+    host, port = listener.getsockname()[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    with listener, ExitStack() as stack:
+        with render.progress() as on_progress:
+            parts = stack.enter_context(open_parts(settings, url=url, on_progress=on_progress))
+        config = uvicorn.Config(make_app(parts), log_level="warning", timeout_graceful_shutdown=5)
+        name = parts.store.ontology.name
+        render.errors.print(f"serving {name} at {url} (API: {url}/docs); stop with Ctrl-C", markup=False)
+        # uvicorn ends gracefully and then raises the signal again; the default of SIGTERM would leave the store open.
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        message = f"cannot listen on {host}:{port}: {error.strerror}"
+        raise EngineError(message, code="port-taken", hint="choose another: --port") from None
+
+
+# Work with the store, one at a time
+
+
+@asynccontextmanager
+async def _with_workers(_: FastAPI) -> AsyncIterator[None]:
+    """Threads enough for many answers that wait for the engine; by default there are a few more than cores."""
+    with ThreadPoolExecutor(WORKERS, thread_name_prefix="ontoloom-request") as workers:
+        asyncio.get_running_loop().set_default_executor(workers)
+        yield
+
+
+async def _in_turn(parts: Parts, work: Callable[[], Any]) -> Any:
+    def run_it() -> Any:
+        with parts.turn:
+            return work()
+
+    return await asyncio.to_thread(run_it)
+
+
+def _select(parts: Parts, body: Select) -> Sourced:
+    if body.sources:
+        return select_with_sources(parts.store, parts.columns, body.sql, max_rows=body.limit)
+    return Sourced(select(parts.store, parts.columns, body.sql, max_rows=body.limit), [])
+
+
+def _page(found: Sourced) -> dict[str, Any]:
+    selection = found.selection
+    page = {
+        "columns": [{"name": column.name, "type": column.type} for column in selection.columns],
+        "rows": selection.rows.to_pylist(),
+        "truncated": selection.truncated,
+    }
+    return page | ({"sources": found.sources} if found.sources else {})
+
+
+# Answers
+
+
+async def _answer(parts: Parts, body: Ask) -> AsyncIterator[bytes]:
+    """The events of an answer as they come, with a comment whenever nothing came for a while.
+
+    When the client hangs up this generator is closed: the engine is closed with it, which ends what the worker thread
+    waits for.
+    """
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[Named | None] = asyncio.Queue()
+    engine, _ = await asyncio.to_thread(wiring.open_engine, parts.settings)
+    hung_up = threading.Event()
+
+    def work() -> None:
+        for event in _worked_out(parts, body, engine):
+            if hung_up.is_set():
+                return
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
+    worker = loop.run_in_executor(None, work)
+    worker.add_done_callback(lambda _: events.put_nowait(None))
+    try:
+        while True:
+            try:
+                event = await asyncio.wait_for(events.get(), HEARTBEAT_SECONDS)
+            except TimeoutError:
+                yield HEARTBEAT
+                continue
+            if event is None:
+                return
+            yield write_event(event.name, render.to_json(event.data))
+    finally:
+        hung_up.set()
+        loop.run_in_executor(None, wiring.close_engine, engine)
+
+
+def _worked_out(parts: Parts, body: Ask, engine: Engine | None) -> Iterator[Named]:
+    """The answer's events; a fault on the way is the last one, as the status line has gone out long before."""
+    with parts.turn:
+        try:
+            taking_turns = TakingTurns(engine, parts.turn) if engine is not None else None
+            asking = wiring.Asking(parts.store, parts.vectors, taking_turns)
+            yield from map(named, wiring.answer_events(parts.settings, asking, body.question, k=body.k))
+        except OntoloomError as error:
+            yield Named("error", _described(error))
+        except Exception:
+            logger.exception("a question could not be answered: %s", body.question)
+            yield Named("error", {"code": "internal", "message": "an internal error; see the server's log"})
+
+
+# Errors
+
+
+def _user_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, OntoloomError)
+    unavailable = isinstance(error, StoreError | EngineError | ProjectionError)
+    return _json(_described(error), status=503 if unavailable else 400)
+
+
+def _described(error: OntoloomError) -> dict[str, Any]:
+    found: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.hint:
+        found["hint"] = error.hint
+    if isinstance(error, QueryError) and error.line:
+        found |= {"line": error.line, "column": error.column}
+    return found
+
+
+def _bad_request(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body")
+    return _json({"code": "request", "message": f"{where}: {first['msg']}" if where else first["msg"]}, status=422)
+
+
+def _http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
+    return _json({"code": code, "message": str(error.detail)}, status=error.status_code)
+
+
+def _json(value: Any, *, status: int = 200) -> Response:
+    return Response(render.to_json(value), status_code=status, media_type="application/json")
