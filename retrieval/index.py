@@ -271,7 +271,7 @@ class VectorIndex:
             self._ledger.rebase(name)
             self._ledger.set_manifest(generation=str(number))
         for path in self.folder.glob("base-*"):
-            if path.name != name:
+            if path.stem != Path(name).stem:
                 path.unlink()  # processes that have it mapped keep it until they look again
 
     def _load(self) -> None:

@@ -90,7 +90,7 @@ class HttpEngine:
         return _result(self._start(self._served_models()))
 
     def close(self) -> None:
-        """Ends all running requests, from any thread: who waits for one gets an EngineError."""
+        """Ends all requests, those to come included, from any thread: who makes or awaits one gets an EngineError."""
         for future in list(self._running):
             future.cancel()
         self._connection.close()
@@ -187,11 +187,15 @@ class _Connection:
         self._url = url
         self._timeout = timeout
         self._lock = threading.Lock()
+        self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: httpx.AsyncClient | None = None
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         with self._lock:
+            if self._closed:
+                work.close()
+                raise EngineError("the engine was closed", code="engine-stopped")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 # A proxy that is set for the outside world must not be asked for this machine.
@@ -210,6 +214,7 @@ class _Connection:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             loop, client, self._loop, self._client = self._loop, self._client, None, None
         if loop is not None and client is not None:
             asyncio.run_coroutine_threadsafe(_end(client), loop).result()

@@ -294,13 +294,18 @@ def test_closing_unfinished_completions_closes_their_connections() -> None:
         assert engine.hung_up.wait(30)
 
 
-def test_an_engine_can_be_used_again_after_it_was_closed() -> None:
+def test_a_closed_engine_stays_closed() -> None:
+    """Who closes it because nobody waits for an answer any more must not see it start afresh."""
     with FakeEngine("ok") as engine:
         opened = client(engine)
-        for _ in range(2):
-            assert [c.text for c in opened.complete([SAY])] == ["ok"]
-            opened.close()
+        assert [c.text for c in opened.complete([SAY])] == ["ok"]
         opened.close()
+        opened.close()
+        with pytest.raises(EngineError, match="was closed"):
+            list(opened.stream(SAY))
+        with pytest.raises(EngineError, match="was closed"):
+            list(opened.complete([SAY]))
+        assert len(engine.requests) == 1
 
 
 def test_nothing_is_left_behind() -> None:

@@ -164,13 +164,24 @@ def test_a_client_that_hangs_up_stops_the_engine(parts: Parts) -> None:
         served(parts, engine.url) as client,
     ):
         with client.stream("POST", "/v1/ask", json={"question": QUESTION}) as response:
-            for line in response.iter_lines():
-                if line == "event: hits":
-                    break
+            lines = response.iter_lines()  # kept: without it the connection is closed at once
+            assert next(lines) == "event: hits"
             assert engine.asked.wait(30)
         assert engine.hung_up.wait(30)
         # The worker is free again, and nothing is held.
         assert client.post("/v1/select", json={"sql": "SELECT name FROM Model LIMIT 1"}).status_code == 200
+
+
+def test_a_client_that_hangs_up_early_leaves_no_engine_at_work(parts: Parts) -> None:
+    with (
+        FakeEngine(Reply(SAID, piece_delay=60)) as engine,
+        served(parts, engine.url) as client,
+    ):
+        with client.stream("POST", "/v1/ask", json={"question": QUESTION}):
+            pass
+        # In turn: whatever the question's worker did is done by now.
+        assert client.post("/v1/select", json={"sql": "SELECT name FROM Model LIMIT 1"}).status_code == 200
+        assert not engine.requests or engine.hung_up.wait(30)
 
 
 def test_others_are_answered_while_the_engine_thinks(parts: Parts) -> None:
@@ -179,7 +190,8 @@ def test_others_are_answered_while_the_engine_thinks(parts: Parts) -> None:
         served(parts, engine.url) as client,
     ):
         with client.stream("POST", "/v1/ask", json={"question": QUESTION}) as response:
-            next(response.iter_lines())
+            lines = response.iter_lines()
+            assert next(lines) == "event: hits"
             assert engine.asked.wait(30)
             rows = client.post("/v1/select", json={"sql": "SELECT count(*) AS n FROM Model"}).json()["rows"]
             assert rows == [{"n": 21}]
