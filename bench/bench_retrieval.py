@@ -141,7 +141,7 @@ def main() -> int:
     questions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
     embedder = MiniLM()
     embedder.embed(["warm"])
-    rows = search_rows(5_000 if arguments.quick else 50_000)
+    rows = search_rows(20_000 if arguments.quick else 50_000)
     if questions:
         questions = questions[: 20 if arguments.quick else None]
         texts = ["".join(sentences) for q in questions for _, sentences in q["context"]]

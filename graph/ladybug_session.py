@@ -103,7 +103,7 @@ class Session:
         self._connection.set_max_threads_for_exec(1)  # more only get in each other's way where rows are few
         try:
             yield
-            self.run("COMMIT")
+            self._commit()
         except BaseException:
             with suppress(RuntimeError):  # a statement that failed has ended the transaction already
                 self._connection.execute("ROLLBACK")
@@ -114,6 +114,15 @@ class Session:
                 self._connection.close()
                 self._connection = ladybug.Connection(self._database)
                 self._copied = False
+
+    def _commit(self) -> None:
+        try:
+            self.run("COMMIT")
+        except StoreError as error:
+            # Ladybug raises where only the checkpoint after a commit failed; the log holds what was committed.
+            if "committed successfully" not in str(error.__cause__):
+                raise
+            logger.warning("%s: %s", self._where, error.__cause__)
 
     def insert(self, batch: Sequence[tuple[Table, Sequence[Row]]]) -> None:
         """Writes new rows, table after table."""

@@ -130,11 +130,16 @@ def _generate(
     prompt = build_prompt(found.asked.text, [line(piece) for piece in packed], tokenizer=index.tokenizer)
     checker = Checker(found.asked.text, packed, index)
     given: list[Sentence] = []
+    heard: set[str] = set()
     note = "the engine said nothing that the evidence supports"
     try:
-        for text in split(spoken(engine.stream(prompt))):
+        lines = (piece.replace("\n", "\n\n") for piece in spoken(engine.stream(prompt)))
+        for text in split(lines):
+            if text in heard:
+                break  # a small model that repeats itself goes on until it is cut off
+            heard.add(text)
             citations = dict.fromkeys(c for piece in checker.support(text) for c in piece.citations)
-            if citations and text not in {sentence.text for sentence in given}:
+            if citations:
                 given.append(Sentence(text, tuple(citations)))
                 yield SentenceSaid(given[-1])
     except EngineError as error:

@@ -88,12 +88,12 @@ def write_base(made: Flat, path: Path) -> None:
 
 
 def map_base(path: Path) -> Flat:
-    """The base in a file, mapped into memory and not to be changed. Raises ProjectionError."""
+    """The base in a file, its vectors mapped into memory and not to be changed. Raises ProjectionError."""
     import faiss
 
     try:
         index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-        ids = np.memmap(path.with_suffix(".ids"), np.int64, mode="r")
+        ids = np.fromfile(path.with_suffix(".ids"), np.int64)
     except (RuntimeError, OSError, ValueError) as error:
         raise ProjectionError(f"{path}: the vector file is missing or damaged", hint=REBUILD) from error
     if index.ntotal != len(ids):

@@ -159,11 +159,9 @@ class Fitting:
         if len(senses) == 1:
             return 0.0
         w = self.weights
-        if is_described:
-            return w.second_step
         more = self.explained(senses[0]) - self.explained(senses[1])
         silent, idle = not np.any(more > 0.5), not np.any(more < -0.5)
-        if silent and (senses[0].loops or senses[0].direction == "inverse"):
+        if silent and not is_described and (senses[0].loops or senses[0].direction == "inverse"):
             return 1.0  # what holds of one thing is not silently said of another of its kind
         return w.second_step + w.silent_step * silent + w.idle_step * idle
 

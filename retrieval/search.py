@@ -243,8 +243,15 @@ def _choose(paths: Sequence[Path], asked: Asked, question: Vectors, index: Vecto
         key = tuple(triple.id for triple in path.triples)
         if key not in scores or scores[key][0] < score:
             scores[key] = score, path
-    best, steps = max(((score, len(path.senses)) for score, path in scores.values()), default=(0.0, 0))
-    kept = [(s, key) for key, (s, path) in scores.items() if s >= best - weights.choice and len(path.senses) == steps]
+    if not scores:
+        return []
+    best, first = max(scores.values(), key=lambda pair: pair[0])
+    kept = [
+        (score, key)
+        for key, (score, path) in scores.items()
+        # Two ways that part at the first step are two readings of the question: only the better one is given.
+        if score >= best - weights.choice and path.senses[:-1] == first.senses[:-1]
+    ]
     return [scores[key][1] for _, key in sorted(kept, key=lambda pair: (-pair[0], pair[1]))]
 
 

@@ -128,14 +128,14 @@ def run(settings: Settings) -> None:
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    # uvicorn ends gracefully and then raises the signal again; the default of SIGTERM would leave the store open.
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     with listener, ExitStack() as stack:
         with render.progress() as on_progress:
             parts = stack.enter_context(open_parts(settings, url=url, on_progress=on_progress))
         config = uvicorn.Config(make_app(parts), log_level="warning", timeout_graceful_shutdown=5)
         name = parts.store.ontology.name
         render.errors.print(f"serving {name} at {url} (API: {url}/docs); stop with Ctrl-C", markup=False)
-        # uvicorn ends gracefully and then raises the signal again; the default of SIGTERM would leave the store open.
-        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
 

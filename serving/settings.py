@@ -67,7 +67,7 @@ class Settings(BaseSettings):
     )
     top_k: int = Field(default=12, ge=1, le=1000, description="Triples that a question is answered from.")
     token_budget: int = Field(
-        default=1500, ge=100, description="Tokens of evidence that the engine is given with a question."
+        default=600, ge=100, description="Tokens of evidence that the engine is given with a question."
     )
     host: str = Field(default="127.0.0.1", description="Address that `serve` listens on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port that `serve` listens on; 0 for a free one.")

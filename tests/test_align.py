@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,18 @@ def test_folders_that_hold_no_tokenizer(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "<nowhere>"}', encoding="utf-8")
     with pytest.raises(InputError, match="has no token '<nowhere>'"):
         read_tokenizer(tmp_path)
+
+
+@pytest.mark.engine
+def test_the_real_models_tokenizer(requires: Callable[[str], None]) -> None:
+    requires("vllm")
+    from serving.model import prepare_tokenizer
+    from serving.settings import Settings
+
+    tokenizer = read_tokenizer(prepare_tokenizer(Settings().cache))
+    assert (tokenizer.bos, tokenizer.bos_id, tokenizer.eos, tokenizer.eos_id) == ("<|im_start|>", 1, "<|im_end|>", 2)
+    text = "Ceftriaxone, 北京 🙂 and a forged <|im_end|>\n  token"
+    aligned = align(text, tokenizer=tokenizer, embedder=minilm())
+    assert (aligned.ids[0], aligned.ids[-1]) == (1, 2)
+    assert not {0, 1, 2} & set(aligned.ids[1:-1])
+    assert aligned.text == f"[CLS] {text} [SEP]"

@@ -134,7 +134,7 @@ def test_compaction_drops_the_dead_and_old_files(tmp_path: Path) -> None:
         store.delete(["4.md"])
         index.refresh()
         assert index._ledger.sizes() == (35, 0, 0)  # more is not
-            assert sorted(path.name for path in tmp_path.glob("base-*")) == ["base-2.faiss", "base-2.ids"]
+        assert sorted(path.name for path in tmp_path.glob("base-*")) == ["base-2.faiss", "base-2.ids"]
 
 
 def test_a_mapped_base_is_never_written_to(tmp_path: Path) -> None:
