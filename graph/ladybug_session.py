@@ -218,8 +218,9 @@ def pack(rows: Sequence[Row]) -> tuple[dict[str, str], list[str]]:
     list, ``empty`` for the empty string.
     """
     texts = [[value if type(value) is str else _as_text(value) for value in row] for row in rows]
-    used = set().union(*(text if type(text) is list else (text,) for row in texts for text in row if text))
-    used = set("".join(used))
+    used: set[str] = set()
+    for text in {part for row in texts for text in row if text for part in (text if type(text) is list else (text,))}:
+        used.update(text)
     private = chain(range(1, 32), range(0xE000, 0xF900), range(0xF0000, 0xFFFFE))
     cut, item, void, empty = islice((c for c in map(chr, private) if c not in used), 4)
 
