@@ -219,8 +219,8 @@ def pack(rows: Sequence[Row]) -> tuple[dict[str, str], list[str]]:
     """
     texts = [[value if type(value) is str else _as_text(value) for value in row] for row in rows]
     used: set[str] = set()
-    for text in {part for row in texts for text in row if text for part in (text if type(text) is list else (text,))}:
-        used.update(text)
+    for text in chain.from_iterable(texts):
+        used.update(*text if isinstance(text, list) else [text or ""])
     private = chain(range(1, 32), range(0xE000, 0xF900), range(0xF0000, 0xFFFFE))
     cut, item, void, empty = islice((c for c in map(chr, private) if c not in used), 4)
 
