@@ -26,6 +26,7 @@ from ingest.summary import Usage
 from ontology.schema import Ontology
 from ontoloom.errors import EngineError
 from ontoloom.names import hash_id
+from ontoloom.progress import OnProgress, Progress, silent
 from ontoloom.protocols import Completion, Engine, Prompt, Reading
 from ontoloom.records import Claim, Document, Failure, Mention, Passage, Value
 
@@ -69,7 +70,7 @@ class LLMExtractor:
 
     Measured with SmolLM2-135M on the sixteen abstracts of the example: 20 claims, 13 admitted, of which 10 are right;
     on thirty abstracts of AI papers, few of whose names have pages: 52 claims, 17 believable by their words alone and
-    mostly wrong, of which ``cued`` admits one.
+    mostly wrong, of which ``cued`` admits one. Read by one person, on the texts that it was tuned on.
     """
 
     name = "llm"
@@ -86,8 +87,11 @@ class LLMExtractor:
         most_triples: int = 6,
         max_tokens: int = 600,
         give_up_after: int = 20,
+        on_progress: OnProgress = silent,
     ) -> None:
         self.usage = Usage()
+        self._to_send = 0
+        self._on_progress = on_progress
         self._engine = engine
         self._ontology = ontology
         self._record = record
@@ -147,12 +151,15 @@ class LLMExtractor:
         if not self._has_answered:
             demand_answer(self._engine, next(iter(waiting.values()))[0].prompt)
             self._has_answered = True
+        self._to_send += len(waiting)
+        self._on_progress(Progress("ask the LLM", self.usage.sent, self._to_send))
         faults = _Faults(self._give_up_after)
         prompts = (replace(same[0].prompt, tag=key) for key, same in waiting.items() if not faults.gave_up)
         for completion in self._engine.complete(prompts):
             answer = self._settle(completion, faults)
             for request in waiting[completion.prompt.tag]:
                 request.answer = answer
+            self._on_progress(Progress("ask the LLM", self.usage.sent, self._to_send))
         unsent = ReadAnswer((), "engine-error", f"not asked: the engine failed {faults.in_a_row} times: {faults.last}")
         for request in (r for same in waiting.values() for r in same if r.answer is None):
             request.answer = unsent

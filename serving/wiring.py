@@ -240,7 +240,7 @@ def run_ingest(
         summary = ingest(
             load(chosen, mapping=mapping),
             store,
-            extractors=make_policy(settings, ontology, record, engine=engine),
+            extractors=make_policy(settings, ontology, record, engine=engine, on_progress=on_progress),
             # Documents that an engine has read are not read again with less.
             preferred=None if engine else make_policy(settings, ontology, record, engine=AbsentEngine(settings.model)),
             total=total,
@@ -270,7 +270,14 @@ class AbsentEngine:
         raise EngineError("no engine is up", code="engine-down")
 
 
-def make_policy(settings: Settings, ontology: Ontology, record: Record, *, engine: Engine | None) -> MakePolicy:
+def make_policy(
+    settings: Settings,
+    ontology: Ontology,
+    record: Record,
+    *,
+    engine: Engine | None,
+    on_progress: OnProgress = silent,
+) -> MakePolicy:
     """Readers by section, as the settings say; those that cannot be had are left out."""
     from ingest.lexicon import Lexicon
     from ingest.llm import LLMExtractor
@@ -283,7 +290,7 @@ def make_policy(settings: Settings, ontology: Ontology, record: Record, *, engin
         if rules is not None:
             readers["rules"].append(RuleExtractor(rules, Lexicon(_names(known))))
         if engine is not None:
-            readers["llm"].append(LLMExtractor(engine, ontology, record, known=known))
+            readers["llm"].append(LLMExtractor(engine, ontology, record, known=known, on_progress=on_progress))
         return {section: [e for name in names for e in readers[name]] for section, names in settings.policy.items()}
 
     return make
