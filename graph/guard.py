@@ -83,12 +83,11 @@ def parse(sql: str) -> exp.Query:
     if len(statements) > 1:
         raise at(statements[1], "there is more than one statement; send them one by one", code="forbidden")
     query = statements[0]
-    if isinstance(query, exp.Command):
-        raise QueryError(f"{query.name.upper()} is not allowed; only SELECT is", code="forbidden", line=1, column=1)
+    if not isinstance(query, exp.Query):
+        verb = query.name.upper() if isinstance(query, exp.Command) else spell(query)
+        raise QueryError(f"{verb} is not allowed; only SELECT is", code="forbidden", line=1, column=1)
     for node in query.walk():
         check(node)
-    if not isinstance(query, exp.Query):
-        raise at(query, f"{spell(query)} is not allowed; only SELECT is", code="forbidden")
     return query
 
 
