@@ -186,6 +186,7 @@ def vllm_command(python: Path, weights: Path, port: int) -> list[str]:
 
 def vllm_environment() -> dict[str, str]:
     return {
+        "PYTHONDONTWRITEBYTECODE": "",  # compiling what vLLM imports takes minutes, in each of its processes
         "HF_HUB_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
