@@ -14,7 +14,6 @@ from ontoloom.records import Value
 NEAREST = "nearest"
 DOCUMENT = "document"
 ORIGINS = (NEAREST, DOCUMENT)
-FIXED_ROLES = ("subject", "object", "value", "unit")
 
 _MONTH = (
     "(?:January|February|March|April|May|June|July|August|September|October|November|December"

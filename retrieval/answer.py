@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from graph.store import Store
 from ontoloom.errors import EngineError, QueryError
-from ontoloom.protocols import Engine, Vectors
+from ontoloom.protocols import Engine
 from ontoloom.records import Answer, Hit, Sentence
 from retrieval.cite import Checker
 from retrieval.index import VectorIndex
@@ -84,13 +84,12 @@ def answer(
         yield Declined(found.reason)
         yield Done(EXTRACTIVE)
         return
-    (asked,) = index.embed([found.asked.text])
-    quoted = list(_quote(found, store, asked))[:most_sentences]
+    quoted = list(_quote(found, store))[:most_sentences]
     if engine is None:
         yield from map(SentenceSaid, quoted)
         yield Done(EXTRACTIVE)
         return
-    packed = pack(found, ontology=store.ontology, question=asked, tokenizer=index.tokenizer, budget=budget)
+    packed = pack(found, ontology=store.ontology, tokenizer=index.tokenizer, budget=budget)
     yield from _generate(found, packed, quoted, engine, index)
 
 
@@ -112,12 +111,12 @@ def collect(question: str, events: Iterable[Event]) -> Answer:
     return Answer(question, tuple(sentences), declined, answerer, hits)
 
 
-def _quote(found: Found, store: Store, question: Vectors) -> Iterator[Sentence]:
+def _quote(found: Found, store: Store) -> Iterator[Sentence]:
     """The extractive answer: each fact on a path that answers, in the order of the steps."""
     said: set[str] = set()
     for path in found.answers:
         for triple in path.triples:
-            told = tell(found.facts[triple.id], store.ontology, question)
+            told = tell(found.facts[triple.id], store.ontology, found.question)
             if told.shown not in said:
                 said.add(told.shown)
                 yield Sentence(told.shown, told.citations)

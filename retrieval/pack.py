@@ -52,14 +52,12 @@ def tell(fact: Fact, ontology: Ontology, question: Vectors) -> Packed:
     return Packed(fact, wording, sentence, tuple(dict.fromkeys(spans))[:MOST_CITATIONS])
 
 
-def pack(
-    found: Found, *, ontology: Ontology, question: Vectors, tokenizer: Tokenizer | None, budget: int
-) -> list[Packed]:
+def pack(found: Found, *, ontology: Ontology, tokenizer: Tokenizer | None, budget: int) -> list[Packed]:
     """What answers, step by step, then further hits, until ``budget`` LLM tokens are full; the first always fits."""
     packed: list[Packed] = []
     left = budget
     for fact in _in_order(found):
-        told = tell(fact, ontology, question)
+        told = tell(fact, ontology, found.question)
         cost = count_tokens(line(told), tokenizer)
         if packed and cost > left:
             break

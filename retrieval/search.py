@@ -67,10 +67,12 @@ class Fact:
 class Found:
     """Hits, best first; and ``answers``, the paths that answer the question: none where nothing supports an answer.
 
-    ``reason`` says why there are none. ``facts`` holds the facts of hits and answers by triple id.
+    ``question`` is the question's vector. ``reason`` says why there are no answers. ``facts`` holds the facts of hits
+    and answers by triple id.
     """
 
     asked: Asked
+    question: Vectors
     hits: tuple[Hit, ...]
     answers: tuple[Path, ...]
     facts: Mapping[str, Fact]
@@ -106,7 +108,7 @@ def find(question: str, *, store: Store, index: VectorIndex, k: int = 10, weight
     complete, reason = _decide(bound, asking, [*allowed, *valued], fitting, facts)
     answers = _choose(complete, bound, fitting.question, index, weights)
     hits = _rank(fitting.question, dict(near), paths, bound, facts, index, weights)[:k]
-    return Found(asked, tuple(hits), tuple(answers), facts, reason)
+    return Found(asked, fitting.question, tuple(hits), tuple(answers), facts, reason)
 
 
 # Paths that do not begin at an entity
@@ -231,7 +233,7 @@ def _why_not(asked: Asked, facts: Mapping[str, Fact]) -> str:
 
 
 def _choose(paths: Sequence[Path], asked: Asked, question: Vectors, index: VectorIndex, weights: Weights) -> list[Path]:
-    """The best of the paths that answer, each once, best first; all of as many steps as the best.
+    """The best of the paths that answer, each once, best first; all go the way of the best but for the last step.
 
     Where some hold all that is named in their triples, a sentence that also says other things does not count.
     """

@@ -121,7 +121,8 @@ def status(ctx: typer.Context, store: StoreOption = None, as_json: JsonOption = 
 
     ontoloom status
     """
-    from serving.wiring import find_ontology, project_status, reading
+    from serving.access import reading
+    from serving.wiring import find_ontology, project_status
 
     settings = settings_of(ctx, store=store)
     with reading(settings, find_ontology(settings)) as opened:
@@ -159,7 +160,8 @@ def quarantine(
     ontoloom quarantine
     ontoloom quarantine --code wrong-range --document documents/mixtral.md
     """
-    from serving.wiring import find_ontology, reading
+    from serving.access import reading
+    from serving.wiring import find_ontology
 
     settings = settings_of(ctx, store=store)
     with reading(settings, find_ontology(settings)) as opened:
@@ -208,7 +210,8 @@ def digest(ctx: typer.Context, store: StoreOption = None, as_json: JsonOption = 
 
     ontoloom store digest
     """
-    from serving.wiring import find_ontology, reading
+    from serving.access import reading
+    from serving.wiring import find_ontology
 
     settings = settings_of(ctx, store=store)
     with reading(settings, find_ontology(settings)) as opened:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ontoloom.errors import EngineError, OntologyError, SettingsError
 from ontoloom.plugins import plugin_names
 from serving import engine, render, wiring
+from serving.access import reading
 from serving.cli_graph import show_summary
 from serving.cli_query import show_answer, show_sourced
 from serving.scaffold import example_folder
@@ -119,7 +120,7 @@ def _ingest(example: Settings) -> None:
 
 def _index(example: Settings) -> None:
     with _step(4, "embed the triples, aligned with the LLM's tokenizer, into FAISS"):
-        with render.progress() as on_progress, wiring.reading(example, wiring.find_ontology(example)) as store:
+        with render.progress() as on_progress, reading(example, wiring.find_ontology(example)) as store:
             wiring.refresh(example, store, vectors=True, on_progress=on_progress)
             triples = sum(store.counts().triples.values())
         render.output.print(f"{triples} triples, one chunk each", markup=False)

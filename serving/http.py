@@ -28,6 +28,7 @@ from ontoloom.progress import OnProgress, silent
 from ontoloom.protocols import Engine
 from retrieval.index import VectorIndex
 from serving import render, wiring
+from serving.access import writing
 from serving.events import Named, described_hit, named
 from serving.provenance import Sourced, select_with_sources
 from serving.settings import Settings
@@ -114,7 +115,7 @@ def open_parts(settings: Settings, *, url: str, on_progress: OnProgress = silent
     """The store, open for writing and so closed to other writers, and its projections, up to date."""
     ontology = wiring.find_ontology(settings)
     with ExitStack() as stack:
-        store = stack.enter_context(wiring.writing(settings, ontology, command="serve", url=url))
+        store = stack.enter_context(writing(settings, ontology, command="serve", url=url))
         columns = wiring.open_columns(settings, store, on_progress=on_progress)
         columns.refresh()
         vectors = stack.enter_context(wiring.open_vectors(settings, store, on_progress=on_progress))

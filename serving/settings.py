@@ -132,8 +132,8 @@ class _FileSettings(PydanticBaseSettingsSource):
         super().__init__(settings_cls)
         self._options = options
 
-    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
-        raise NotImplementedError("all keys are read at once")
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002  # the base class names it
+        return self().get(field_name), field_name, False
 
     def __call__(self) -> dict[str, Any]:
         path = Path(self._options().get("project", ".")) / FILE

@@ -5,14 +5,11 @@ Heavy libraries are imported by the parts themselves, when first used: a SELECT 
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +17,9 @@ from ontology.check import check
 from ontology.findings import Finding, FindingsError
 from ontology.read import read_ontology
 from ontology.schema import Ontology
-from ontoloom.errors import EngineError, OntologyError, SettingsError, StoreError
+from ontoloom.errors import EngineError, OntologyError
 from ontoloom.plugins import load_plugin
 from ontoloom.progress import OnProgress, silent
-from serving.processes import identity
 from serving.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,52 +72,6 @@ def find_ontology(settings: Settings) -> Ontology:
     """The project's ontology. Raises OntologyError where there is none or it does not hold."""
     _refuse_no_project(settings)
     return read_ontology(settings.ontology)
-
-
-# The store
-
-
-@contextmanager
-def writing(settings: Settings, ontology: Ontology, *, command: str, url: str = "") -> Iterator[Store]:
-    """The store, open for writing; a note beside it tells other commands who holds it."""
-    from graph.open import open_store
-
-    note = settings.within(settings.derived) / "writer.json"
-    try:
-        store = open_store(settings.store_location, ontology)
-    except StoreError as error:
-        raise _naming_holder(error, note) from error
-    with store:
-        note.parent.mkdir(parents=True, exist_ok=True)
-        holder = {"pid": os.getpid(), "identity": identity(os.getpid()), "command": command, "url": url}
-        note.write_text(json.dumps(holder))
-        try:
-            yield store
-        finally:
-            note.unlink(missing_ok=True)
-
-
-def reading(settings: Settings, ontology: Ontology) -> Store:
-    """The store as it was last committed; a writer may be at work beside it."""
-    from graph.open import open_store
-
-    return open_store(settings.store_location, ontology, read_only=True)
-
-
-def _naming_holder(error: StoreError, note: Path) -> StoreError:
-    if error.code != "store-locked":
-        return error
-    try:
-        holder = json.loads(note.read_text())
-        alive = identity(holder["pid"]) == holder["identity"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return error
-    if not alive:
-        return error
-    at = f" at {holder['url']}" if holder["url"] else ""
-    message = f"{note.parent}: 'ontoloom {holder['command']}' (process {holder['pid']}){at} is writing to the store"
-    hint = "stop it first" if holder["command"] == "serve" else "wait until it is done"
-    return StoreError(message, hint=hint, code=error.code)
 
 
 # Projections
@@ -226,6 +176,7 @@ def run_ingest(
     from ingest.load import count, load
     from ingest.pipeline import ingest
     from ingest.record import Record
+    from serving.access import reading, rebuilding, rehearsing, writing
 
     ontology = find_ontology(settings)
     chosen = list(paths) or [settings.project]
@@ -234,7 +185,7 @@ def run_ingest(
         record = stack.enter_context(Record(settings.within(settings.record)))
         engine, why_none = open_engine(settings) if use_llm else (None, "")
         stack.callback(close_engine, engine)
-        open_it = _rehearsing if dry_run else _rebuilding if rebuild else _writing
+        open_it = rehearsing if dry_run else rebuilding if rebuild else partial(writing, command="ingest")
         store = stack.enter_context(open_it(settings, ontology))
         before = store.last_change()
         summary = ingest(
@@ -303,53 +254,6 @@ def _names(known: KnownNames) -> Iterator[tuple[str, str, str]]:
             yield name, entity.id, entity.type
 
 
-@contextmanager
-def _writing(settings: Settings, ontology: Ontology) -> Iterator[Store]:
-    with writing(settings, ontology, command="ingest") as store:
-        yield store
-
-
-@contextmanager
-def _rehearsing(settings: Settings, ontology: Ontology) -> Iterator[Store]:
-    """A copy of the store, thrown away afterwards; an empty one where the store is on a server."""
-    from graph.open import open_store
-
-    with tempfile.TemporaryDirectory(prefix="ontoloom-") as folder:
-        copied = Path(folder) / "graph"
-        if "://" not in settings.store_location and Path(settings.store_location).exists():
-            with writing(settings, ontology, command="ingest --dry-run"):
-                for suffix in ("", ".wal"):
-                    source = Path(settings.store_location + suffix)
-                    if source.exists():
-                        shutil.copyfile(source, f"{copied}{suffix}")
-        with open_store(copied, ontology) as store:
-            yield store
-
-
-@contextmanager
-def _rebuilding(settings: Settings, ontology: Ontology) -> Iterator[Store]:
-    """A new store beside the old one, which it replaces at the end."""
-    from graph.open import open_store
-
-    location = settings.store_location
-    if "://" in location:
-        raise SettingsError(f"a store on a server cannot be rebuilt in place: {location}", hint="use an empty database")
-    fresh = Path(location + ".new")
-    with writing(settings, ontology, command="ingest --rebuild"):
-        _remove_store(fresh)
-        with open_store(fresh, ontology) as store:
-            yield store
-    _remove_store(Path(location))
-    for suffix in (".wal", ""):
-        if os.path.exists(f"{fresh}{suffix}"):
-            os.replace(f"{fresh}{suffix}", f"{location}{suffix}")
-
-
-def _remove_store(path: Path) -> None:
-    for suffix in (".wal", ""):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
-
-
 def refresh(settings: Settings, store: Store, *, vectors: bool, on_progress: OnProgress = silent) -> None:
     """Brings the projections up to the store's last change."""
     open_columns(settings, store, on_progress=on_progress).refresh()
@@ -381,6 +285,7 @@ def run_select(
 ) -> Sourced:
     """Rows of one SELECT; with ``sources`` also where each value comes from."""
     from graph.select import select
+    from serving.access import reading
     from serving.provenance import Sourced, select_with_sources
 
     with reading(settings, find_ontology(settings)) as store:
@@ -406,6 +311,8 @@ class Asking:
 @contextmanager
 def asking(settings: Settings, *, use_engine: bool = True, on_progress: OnProgress = silent) -> Iterator[Asking]:
     """The store as it was last committed, with the vector index brought up to it, and the engine where one is up."""
+    from serving.access import reading
+
     with ExitStack() as stack:
         store = stack.enter_context(reading(settings, find_ontology(settings)))
         vectors = stack.enter_context(open_vectors(settings, store, on_progress=on_progress))

@@ -222,10 +222,9 @@ def test_declined_questions_cost_no_engine(example_index: Example) -> None:
 def test_evidence_is_packed_to_a_budget_of_the_engines_tokens(example_index: Example) -> None:
     store, index = example_index
     found = find(MADE, store=store, index=index, k=12)
-    (asked,) = index.embed([MADE])
 
     def packed(budget: int) -> list[str]:
-        told = pack(found, ontology=store.ontology, question=asked, tokenizer=index.tokenizer, budget=budget)
+        told = pack(found, ontology=store.ontology, tokenizer=index.tokenizer, budget=budget)
         return [line(piece) for piece in told]
 
     everything = packed(100_000)

@@ -324,9 +324,10 @@ def test_who_writes_to_the_store_is_named(fresh: Path) -> None:
 import sys
 from pathlib import Path
 from serving import wiring
+from serving.access import writing
 from serving.settings import read_settings
 settings = read_settings({"project": Path(".")})
-with wiring.writing(settings, wiring.find_ontology(settings), command="serve", url="http://127.0.0.1:8000"):
+with writing(settings, wiring.find_ontology(settings), command="serve", url="http://127.0.0.1:8000"):
     print("held", flush=True)
     sys.stdin.read()
 """

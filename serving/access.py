@@ -1,0 +1,94 @@
+"""Ways to open the project's store: to write, to read, to try something on a copy, to build it anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graph.open import open_store
+from graph.store import Store
+from ontology.schema import Ontology
+from ontoloom.errors import SettingsError, StoreError
+from serving.processes import identity
+from serving.settings import Settings
+
+
+@contextmanager
+def writing(settings: Settings, ontology: Ontology, *, command: str, url: str = "") -> Iterator[Store]:
+    """The store, open for writing; a note beside it tells other commands who holds it."""
+    note = settings.within(settings.derived) / "writer.json"
+    try:
+        store = open_store(settings.store_location, ontology)
+    except StoreError as error:
+        raise _naming_holder(error, note) from error
+    with store:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        holder = {"pid": os.getpid(), "identity": identity(os.getpid()), "command": command, "url": url}
+        note.write_text(json.dumps(holder))
+        try:
+            yield store
+        finally:
+            note.unlink(missing_ok=True)
+
+
+def reading(settings: Settings, ontology: Ontology) -> Store:
+    """The store as it was last committed; a writer may be at work beside it."""
+    return open_store(settings.store_location, ontology, read_only=True)
+
+
+def _naming_holder(error: StoreError, note: Path) -> StoreError:
+    if error.code != "store-locked":
+        return error
+    try:
+        holder = json.loads(note.read_text())
+        alive = identity(holder["pid"]) == holder["identity"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return error
+    if not alive:
+        return error
+    at = f" at {holder['url']}" if holder["url"] else ""
+    message = f"{note.parent}: 'ontoloom {holder['command']}' (process {holder['pid']}){at} is writing to the store"
+    hint = "stop it first" if holder["command"] == "serve" else "wait until it is done"
+    return StoreError(message, hint=hint, code=error.code)
+
+
+@contextmanager
+def rehearsing(settings: Settings, ontology: Ontology) -> Iterator[Store]:
+    """A copy of the store, thrown away afterwards; an empty one where the store is on a server."""
+    with tempfile.TemporaryDirectory(prefix="ontoloom-") as folder:
+        copied = Path(folder) / "graph"
+        if "://" not in settings.store_location and Path(settings.store_location).exists():
+            with writing(settings, ontology, command="ingest --dry-run"):
+                for suffix in ("", ".wal"):
+                    source = Path(settings.store_location + suffix)
+                    if source.exists():
+                        shutil.copyfile(source, f"{copied}{suffix}")
+        with open_store(copied, ontology) as store:
+            yield store
+
+
+@contextmanager
+def rebuilding(settings: Settings, ontology: Ontology) -> Iterator[Store]:
+    """A new store beside the old one, which it replaces at the end."""
+    location = settings.store_location
+    if "://" in location:
+        raise SettingsError(f"a store on a server cannot be rebuilt in place: {location}", hint="use an empty database")
+    fresh = Path(location + ".new")
+    with writing(settings, ontology, command="ingest --rebuild"):
+        _remove_store(fresh)
+        with open_store(fresh, ontology) as store:
+            yield store
+    _remove_store(Path(location))
+    for suffix in (".wal", ""):
+        if os.path.exists(f"{fresh}{suffix}"):
+            os.replace(f"{fresh}{suffix}", f"{location}{suffix}")
+
+
+def _remove_store(path: Path) -> None:
+    for suffix in (".wal", ""):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
