@@ -37,13 +37,14 @@ layers: setup
 	@PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
 bench: setup ## Run a benchmark: make bench NAME=ingest ARGS=--quick
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --group peers
 	@$(BIN)/python -m bench.bench_$(NAME) $(ARGS)
 
 wheel-test: setup ## Build the wheel and use it from an empty folder.
 	@.ci/wheel-test $(VENV)
 
 lock: ## Pin the versions that `make` installs.
-	@$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 --extra cpu --group dev pyproject.toml -o constraints.txt
+	@$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 --extra cpu --extra sqlalchemy --extra postgres --group dev --group peers pyproject.toml -o constraints.txt
 
 clean: ## Remove the environment and everything generated.
 	rm -rf $(VENV) build dist .cache .ontoloom .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,7 +1,7 @@
-"""What it costs to write to the graph store, against a bare COPY of the same rows into the same tables.
+"""What it costs to write to the graph stores, against a bare loop that writes the same rows into the same tables.
 
-The graph: documents of 100 triples each (80 between entities of three types, by four relations; 20 literals), each with
-one piece of evidence; about half of what a document names is named by other documents too.
+The graph is that of ``bench.graph_rows``. Rows of Neo4j need Java and Maven (``ontoloom neo4j up`` says what is
+missing), and those of its peer the package ``neo4j-graphrag`` (dependency group ``peers``).
 """
 
 from __future__ import annotations
@@ -10,101 +10,30 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 import ladybug
+from neo4j import GraphDatabase
 
+from bench.graph_rows import ONTOLOGY, PER_DOCUMENT, make_extractions, record_rows
+from bench.neo4j_peers import as_maps, create_keys, empty, unwind, write_with_graphrag
 from bench.report import Row, ratio, read_arguments, report
 from graph.ladybug import BUFFER_POOL, open_ladybug
 from graph.ladybug_schema import prepare
-from graph.ladybug_session import Row as TableRow
-from graph.ladybug_session import Session, Table, arrow_table
+from graph.ladybug_session import Session, arrow_table
+from graph.open import open_store
+from graph.record import Row as TableRow
+from graph.record import Table
 from graph.store import Store
-from ontology.schema import Attribute, EntityType, Ontology, Relation
-from ontoloom.names import entity_id
-from ontoloom.records import Document, Entity, EntityRef, Evidence, Extraction, Section, Triple
+from ontoloom.errors import StoreError
+from ontoloom.records import Extraction
+from serving import neo4j_server
+from serving.settings import default_cache
 
-PER_DOCUMENT = 100
-TYPES = ("Model", "Organization", "Benchmark")
-NAME = Attribute("name", "string", required=True)
-LENGTH = Attribute("context_length", "integer")
-RELATIONS = {
-    "superior_to": ("Model", "Model"),
-    "based_on": ("Model", "Model"),
-    "developed_by": ("Model", "Organization"),
-    "evaluated_on": ("Model", "Benchmark"),
-}
-ONTOLOGY = Ontology(
-    "bench",
-    "1.0.0",
-    "00000000",
-    {t: EntityType(t, {"name": NAME} | ({"context_length": LENGTH} if t == "Model" else {})) for t in TYPES},
-    {
-        name: Relation(name, (domain,), (target,), attributes={"score_delta": Attribute("score_delta", "number")})
-        for name, (domain, target) in RELATIONS.items()
-    },
-)
-
-
-def make_extractions(documents: int) -> list[Extraction]:
-    """Documents with what they say, the same at each run."""
-    dice = random.Random(7)
-    return [make_extraction(dice, number, documents) for number in range(documents)]
-
-
-def make_extraction(dice: random.Random, number: int, documents: int) -> Extraction:
-    text = " ".join(f"word{dice.randrange(1000)}" for _ in range(300))
-    document = Document(f"papers/{number}.md", f"file:{number}.md", f"Paper {number}", text, (Section("body", 0, 9),))
-    named: dict[str, list[Entity]] = {}
-    for entity_type, own, shared in (("Model", 20, 20), ("Organization", 3, 5), ("Benchmark", 3, 5)):
-        names = [f"{entity_type} {number}-{i}" for i in range(own)]
-        names += [f"{entity_type} of all {i}" for i in dice.sample(range(max(shared, documents)), shared)]
-        named[entity_type] = [Entity(entity_id(entity_type, name), entity_type, name) for name in names]
-    triples: dict[str, Triple] = {}
-    while len(triples) < PER_DOCUMENT:
-        subject = dice.choice(named["Model"])
-        if len(triples) < PER_DOCUMENT // 5:
-            triple = Triple(subject.id, "context_length", dice.randrange(1, 2000) * 1024)
-        else:
-            relation = dice.choice(list(RELATIONS))
-            target = dice.choice(named[RELATIONS[relation][1]])
-            triple = Triple(subject.id, relation, EntityRef(target.id), (("score_delta", dice.randrange(99) / 10),))
-        triples[triple.id] = triple
-    evidence = [
-        Evidence(t, document.id, i * 10, i * 10 + 40, "rules", "rule-7", 0.9, ONTOLOGY.stamp)
-        for i, t in enumerate(triples)
-    ]
-    entities = [entity for group in named.values() for entity in group]
-    return Extraction(document, tuple(entities), tuple(triples.values()), tuple(evidence), fingerprint="f")
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How long it took, and the rows by table, as one transaction wrote them."""
-
-    seconds: float
-    rows: dict[Table, list[TableRow]]
-
-
-def write_at_once(path: Path, extractions: Sequence[Extraction]) -> Written:
-    """All documents in one transaction."""
-    batches: list[tuple[Table, Sequence[TableRow]]] = []
-    insert = Session.insert
-
-    def record(session: Session, batch: Sequence[tuple[Table, Sequence[TableRow]]]) -> None:
-        batches.extend(batch)
-        insert(session, batch)
-
-    with open_ladybug(str(path), ONTOLOGY) as store, patch.object(Session, "insert", record):
-        seconds = timed(lambda: store.write(extractions))
-    rows: dict[Table, list[TableRow]] = {}
-    for table, some in batches:
-        rows.setdefault(table, []).extend(some)
-    return Written(seconds, rows)
+TOGETHER = 20
+"""Documents in a transaction where growth is measured."""
 
 
 def write_one_by_one(store: Store, extractions: Sequence[Extraction]) -> float:
@@ -113,7 +42,7 @@ def write_one_by_one(store: Store, extractions: Sequence[Extraction]) -> float:
 
 
 def copy_bare(path: Path, rows: dict[Table, list[TableRow]]) -> float:
-    """The same rows into the same tables, by one COPY a table in one transaction; the rows are Arrow tables already."""
+    """The rows into the same tables, by one COPY a table in one transaction; the rows are Arrow tables already."""
     database = ladybug.Database(path, buffer_pool_size=BUFFER_POOL)
     session = Session(database, where=str(path), copy_rows=1, copy_bytes=BUFFER_POOL)
     prepare(session, ONTOLOGY, where=str(path), read_only=False)
@@ -141,31 +70,87 @@ def timed(action: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(*, quick: bool) -> list[Row]:
+def growth(store: Store, extractions: Sequence[Extraction]) -> float:
+    """How many times the first tenth of the documents the last tenth takes, some to a transaction."""
+    parts = [extractions[start : start + TOGETHER] for start in range(0, len(extractions), TOGETHER)]
+    seconds = [timed(partial(store.write, part)) for part in parts]
+    tenth = max(1, len(seconds) // 10)
+    return sum(seconds[-tenth:]) / sum(seconds[:tenth])
+
+
+def measure_ladybug(folder: Path, extractions: Sequence[Extraction], many: Sequence[Extraction]) -> Iterator[Row]:
+    triples = len(extractions) * PER_DOCUMENT
+    bare = copy_bare(folder / "bare", record_rows(extractions))
+    yield Row(f"Ladybug: bare COPY of {triples:,} triples with evidence", f"{bare:.2f} s")
+    with open_ladybug(str(folder / "at_once"), ONTOLOGY) as store:
+        at_once = timed(lambda: store.write(extractions))
+    yield ratio("  in one transaction, against bare COPY", at_once / bare, at_most=2)
+    with open_ladybug(str(folder / "one_by_one"), ONTOLOGY) as store:
+        one_by_one = write_one_by_one(store, extractions)
+        yield ratio(
+            f"  document by document ({PER_DOCUMENT} triples each), against bare COPY", one_by_one / bare, at_most=8
+        )
+        dice = random.Random(7)
+        named = [dice.choice(dice.choice(extractions).entities).id for _ in range(500)]
+        hops = sorted(hop(store, named))
+        again = timed(lambda: store.write(extractions))
+    yield ratio("  all of it once more, which changes nothing, against bare COPY", again / bare)
+    yield Row("  neighbours of an entity, p50", f"{hops[len(hops) // 2]:.2f} ms")
+    worst = hops[len(hops) * 95 // 100]
+    yield Row("  neighbours of an entity, p95", f"{worst:.2f} ms", "< 5 ms", worst < 5)
+    with open_ladybug(str(folder / "many"), ONTOLOGY) as store:
+        yield ratio(
+            f"  last tenth of {len(many) * PER_DOCUMENT:,} triples, against the first", growth(store, many), at_most=1.2
+        )
+
+
+def measure_neo4j(home: Path, extractions: Sequence[Extraction], many: Sequence[Extraction]) -> Iterator[Row]:
+    """Each way of writing into a server emptied before it."""
+    try:
+        server = neo4j_server.start(default_cache(), home, heap="2g")
+    except StoreError as error:
+        yield Row("Neo4j", f"not measured: {error}")
+        return
+    location = neo4j_server.store_location(server)
+    try:
+        with GraphDatabase.driver(server.url) as driver:
+            rows = record_rows(extractions)
+            maps = as_maps(rows)
+            create_keys(driver, rows)
+            bare = timed(lambda: unwind(driver, maps))
+            yield Row(
+                f"Neo4j: bare UNWIND of {len(extractions) * PER_DOCUMENT:,} triples with evidence", f"{bare:.1f} s"
+            )
+            empty(driver)
+            with open_store(location, ONTOLOGY) as store:
+                own = timed(lambda: store.write(extractions))
+            yield ratio("  in one transaction, against bare UNWIND", own / bare, at_most=1.3)
+            empty(driver)
+            try:
+                peer = timed(lambda: write_with_graphrag(driver, rows))
+                yield Row("  neo4j-graphrag's writer, against ours", f"{peer / own:.2f} ×", "≥ 3 ×", peer / own >= 3)
+            except ImportError:
+                yield Row("  neo4j-graphrag's writer, against ours", "not measured: it is not installed")
+            empty(driver)
+            with open_store(location, ONTOLOGY) as store:
+                name = f"  last tenth of {len(many) * PER_DOCUMENT:,} triples, against the first"
+                yield ratio(name, growth(store, many), at_most=1.2)
+    finally:
+        neo4j_server.stop(home)
+
+
+def measure(*, quick: bool) -> Iterator[Row]:
     triples = 10_000 if quick else 100_000
     extractions = make_extractions(triples // PER_DOCUMENT)
-    with tempfile.TemporaryDirectory() as folder:
-        at_once = write_at_once(Path(folder) / "at_once", extractions)
-        bare = copy_bare(Path(folder) / "bare", at_once.rows)
-        with open_ladybug(str(Path(folder) / "one_by_one"), ONTOLOGY) as store:
-            one_by_one = write_one_by_one(store, extractions)
-            dice = random.Random(7)
-            named = [dice.choice(dice.choice(extractions).entities).id for _ in range(500)]
-            hops = sorted(hop(store, named))
-            again = timed(lambda: store.write(extractions))
-    return [
-        Row(f"bare COPY of {triples:,} triples with evidence", f"{bare:.2f} s"),
-        ratio("in one transaction, against bare COPY", at_once.seconds / bare, at_most=2),
-        ratio(f"document by document ({PER_DOCUMENT} triples each), against bare COPY", one_by_one / bare, at_most=8),
-        ratio("all of it once more, which changes nothing, against bare COPY", again / bare),
-        Row("neighbours of an entity, p50", f"{hops[len(hops) // 2]:.2f} ms"),
-        Row("neighbours of an entity, p95", f"{hops[len(hops) * 95 // 100]:.2f} ms"),
-    ]
+    many = make_extractions(triples // PER_DOCUMENT * (3 if quick else 10))
+    with tempfile.TemporaryDirectory() as name:
+        yield from measure_ladybug(Path(name), extractions, many)
+        yield from measure_neo4j(Path(name) / "neo4j", extractions, many)
 
 
 def main() -> int:
     arguments = read_arguments(__doc__ or "")
-    return report(measure(quick=arguments.quick), as_json=arguments.json)
+    return report(list(measure(quick=arguments.quick)), as_json=arguments.json)
 
 
 if __name__ == "__main__":

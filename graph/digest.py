@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 
 from graph.encode import statement
 from graph.store import DocumentState
@@ -18,11 +20,17 @@ def content_hash(said: Verified) -> str:
     parts = [extraction.document.hash, extraction.fingerprint, repr(extraction.failures)]
     for entity in sorted(said.entities):
         e = said.entities[entity]
-        parts += ("entity", entity, e.type, e.name, repr(sorted(set(e.aliases))), repr(e.page))
+        defines = e.page == extraction.document.id
+        parts += ("entity", entity, e.type, e.name, repr(sorted(set(e.aliases))), repr(defines))
     for triple in sorted(said.statements):
         parts += ("triple", triple, *said.statements[triple])
     for piece in sorted(said.evidence):
-        parts += ("evidence", piece, repr(said.evidence[piece].confidence), said.evidence[piece].ontology_version)
+        parts += (
+            "evidence",
+            piece,
+            repr(float(said.evidence[piece].confidence)),
+            said.evidence[piece].ontology_version,
+        )
     for refused in sorted(said.quarantined):
         parts += ("quarantined", refused, said.quarantined[refused].ontology_version)
     return hash_id(*parts)
@@ -34,7 +42,7 @@ def digest(
     triples: Iterable[Triple],
     evidence: Iterable[Evidence],
 ) -> str:
-    """A hash over the whole of a store, each kind given in the order of its ids.
+    """A hash over the whole of a store, each kind given in the order of its ids. Equal pieces of evidence count once.
 
     Messages of failures are left out: they may tell of times and addresses.
     """
@@ -50,6 +58,8 @@ def digest(
         add("entity", e.id, e.type, e.name, e.page or "", *e.aliases)
     for t in triples:
         add("triple", t.id, t.subject, t.relation, canonical_text(t.object), *statement(t))
-    for v in evidence:
-        add("evidence", v.id, repr(float(v.confidence)), v.ontology_version)
+    pieces = ((v.id, repr(float(v.confidence)), v.ontology_version) for v in evidence)
+    for _, same in groupby(pieces, key=itemgetter(0)):
+        for piece in sorted(set(same)):
+            add("evidence", *piece)
     return whole.hexdigest()

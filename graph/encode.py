@@ -52,6 +52,11 @@ def encode_attributes(attributes: Attributes) -> str:
     return json.dumps(single, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+def encode_reference(entity: str) -> str:
+    """A reference to an entity, as the JSON of attributes holds it."""
+    return json.dumps({"@": entity}, ensure_ascii=False, separators=(",", ":"))
+
+
 @lru_cache(maxsize=4096)
 def decode_attributes(text: str) -> Attributes:
     """The attributes that ``encode_attributes`` wrote."""

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
-from graph.expressions import condition, many_values, resolve, resolve_one
+from graph.catalogue import Catalogue
 from graph.guard import at, spelled
-from graph.scopes import Scope, Source, as_column, find, fold, joined
-from graph.tables import NUMBER, Column, Table
-from ontology.findings import did_you_mean
-
-Named = Mapping[str, list[Column]]
-"""What WITH has named so far: columns by folded name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Catalogue:
-    """The tables, and where the rows of each lie."""
-
-    tables: list[Table]
-    path: Callable[[Table], str]
-    named: Named = field(default_factory=dict)
-
-    def table(self, node: exp.Table) -> Table:
-        """A type or relation by its name, exactly or else with case aside. Raises QueryError at its place."""
-        name = node.name
-        same = [t for t in self.tables if t.name == name] or [t for t in self.tables if fold(t.name) == fold(name)]
-        if len(same) > 1:
-            raise at(node, f"'{name}' may be {' or '.join(t.name for t in same)}", code="ambiguous")
-        if not same or node.args.get("db"):
-            proposal = did_you_mean(name, [t.name for t in self.tables])
-            raise at(node, joined(f"there is no table '{written_name(node)}'", proposal), code="unknown-table")
-        return same[0]
+from graph.resolve import condition, many_values, resolve, resolve_one
+from graph.scopes import Scope, Source, as_column, find, fold
+from graph.tables import NUMBER, Column
+from graph.views import INFORMATION_SCHEMA
+from graph.walks import WALKS
 
 
 def add_from(node: exp.Expr, scope: Scope, catalogue: Catalogue) -> None:
@@ -62,23 +40,50 @@ def add_from(node: exp.Expr, scope: Scope, catalogue: Catalogue) -> None:
 
 
 def add_table(node: exp.Table, scope: Scope, catalogue: Catalogue) -> None:
+    version = node.args.get("version")
     if isinstance(node.this, exp.Anonymous):
-        name = node.this.name.lower()
-        for argument in list(node.this.expressions):
-            resolve_one(argument, scope)
-        return add_derived(node, [Column(name, NUMBER, name)], scope)
+        check_now(version, node.this.name)
+        return add_function(node, scope, catalogue)
     named = catalogue.named.get(fold(node.name)) if not node.args.get("db") else None
     if named is not None:
+        check_now(version, node.name)
         return add_derived(node, named, scope)
-    table = catalogue.table(node)
+    table = catalogue.find(node)
     alias = node.args.get("alias")
     if alias is not None and alias.args.get("columns"):
         raise at(alias.args["columns"][0], "rename the columns of a table in the SELECT list", code="syntax")
+    if table.name.startswith(INFORMATION_SCHEMA):
+        check_now(version, table.name)
     source = scope.add(node.alias or node.name, list(table.columns), node)
-    file = exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(catalogue.path(table))])
-    file.meta.update(node.meta)
-    node.set("this", file)
+    put_rows(node, catalogue.rows(table, catalogue.change(node)), source)
+    return None
+
+
+def check_now(version: exp.Expr | None, name: str) -> None:
+    if version is not None:
+        raise at(version, f"AS OF stands behind a type or relation, and {name} is none", code="syntax")
+
+
+def put_rows(node: exp.Table, rows: exp.Expr, source: Source) -> None:
+    """Puts what a table's rows are read from in its place."""
+    for part in ("db", "catalog", "version"):
+        node.set(part, None)
+    node.set("this", rows)
     node.set("alias", exp.TableAlias(this=exp.to_identifier(source.internal, quoted=True)))
+
+
+def add_function(node: exp.Table, scope: Scope, catalogue: Catalogue) -> None:
+    """A table function: a walk is computed here and now, all others when the statement is run."""
+    name = node.this.name.lower()
+    if name not in WALKS:
+        for argument in list(node.this.expressions):
+            resolve_one(argument, scope)
+        return add_derived(node, [Column(name, NUMBER, name)], scope)
+    columns, rows = catalogue.walk(node.this)
+    alias = node.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        raise at(alias.args["columns"][0], "rename the columns of a walk in the SELECT list", code="syntax")
+    put_rows(node, rows, scope.add(node.alias or name, columns, node))
     return None
 
 
@@ -149,10 +154,6 @@ def merge_columns(join: exp.Join, before: list[Source], added: list[Source], sco
         scope.merged[fold(node.name)] = left.source, left.column
         identifiers.append(exp.to_identifier(left.column.stored, quoted=True))
     join.set("using", identifiers)
-
-
-def written_name(node: exp.Table) -> str:
-    return ".".join(part.name for part in node.parts)
 
 
 def renamed(columns: list[Column], node: exp.Expr) -> list[Column]:

@@ -10,13 +10,14 @@ from graph.tables import NUMBER, TEXT, TEXTS, UNKNOWN, Family, Kind
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """``takes``: what each argument must be. ``gives``: a kind, or the kind, list or element of the first argument.
+    """``takes``: what each argument must be. ``gives``: a kind, or the kind, list or element of the first argument, or
+    a number in its unit (``measure``).
 
     ``lists``: takes columns with many values.
     """
 
     takes: Literal["any", "text", "number", "date"] = "any"
-    gives: Kind | Literal["first", "element", "list"] = UNKNOWN
+    gives: Kind | Literal["first", "element", "list", "measure"] = UNKNOWN
     lists: bool = False
 
 
@@ -31,8 +32,8 @@ FAMILY_WORDS: dict[Family, str] = {
 
 AGGREGATES = (
     each("count", Function(gives=NUMBER))
-    | each("sum avg median product", Function("number", NUMBER))
-    | each("stddev stddev_pop stddev_samp variance var_pop var_samp skewness kurtosis", Function("number", NUMBER))
+    | each("sum avg median stddev stddev_pop stddev_samp", Function("number", "measure"))
+    | each("product variance var_pop var_samp skewness kurtosis", Function("number", NUMBER))
     | each("corr covar_pop covar_samp", Function("number", NUMBER))
     | each("min max mode any_value first last arg_max arg_min max_by min_by", Function(gives="first"))
     | each("quantile_cont quantile_disc", Function(gives="first"))
@@ -46,7 +47,8 @@ WINDOWS = each("row_number rank dense_rank percent_rank cume_dist ntile", Functi
     "lag lead first_value last_value nth_value", Function(gives="first")
 )
 SCALARS = (
-    each("abs ceil ceiling floor round sqrt power pow exp ln log log10 log2 sign trunc mod", Function("number", NUMBER))
+    each("abs ceil ceiling floor round trunc", Function("number", "measure"))
+    | each("sqrt power pow exp ln log log10 log2 sign mod", Function("number", NUMBER))
     | each("sin cos tan degrees radians pi", Function("number", NUMBER))
     | each("greatest least nullif", Function(gives="first"))
     | each("lower upper trim ltrim rtrim replace reverse strip_accents nfc_normalize", Function("text", TEXT))
@@ -80,11 +82,12 @@ LISTS = (
     | each("list_append array_append list_intersect array_intersect", Function(gives="first", lists=True))
     | each("list_extract list_element array_extract list_first list_last", Function(gives="element", lists=True))
     | each("list_min list_max list_any_value unnest", Function(gives="element", lists=True))
-    | each("list_sum list_avg list_median list_unique", Function(gives=NUMBER, lists=True))
+    | each("list_sum list_avg list_median", Function(gives="measure", lists=True))
+    | each("list_unique", Function(gives=NUMBER, lists=True))
     | each("list_value", Function(gives="list"))
     | each("coalesce ifnull", Function(gives="first", lists=True))
     | each("provenance", Function(gives=TEXTS, lists=True))
 )
 FUNCTIONS = AGGREGATES | WINDOWS | SCALARS | LISTS
 
-TABLE_FUNCTIONS = ("range", "generate_series")
+TABLE_FUNCTIONS = ("range", "generate_series", "neighbours", "paths")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
-from collections.abc import Iterator, Sequence
-from datetime import UTC
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,10 +17,15 @@ import pyarrow as pa
 
 from graph import ladybug_rows as rows
 from graph.digest import digest
+from graph.ladybug_faults import find_faults
+from graph.ladybug_reads import LadybugReads
 from graph.ladybug_schema import prepare
 from graph.ladybug_session import Session
-from graph.ladybug_write import replace
-from graph.store import Change, Counts, DocumentState
+from graph.ladybug_write import write
+from graph.past import past_batch
+from graph.restate import in_order, restate
+from graph.revise import Reads, Revision, holding, merge, merged, replace, unmerge
+from graph.store import NAMING_COLUMNS, STATING_COLUMNS, Change, Counts, DocumentState, Fault, Merge
 from graph.verify import Verified, verify
 from ontology.schema import Ontology
 from ontoloom.errors import StoreError
@@ -27,9 +34,12 @@ from ontoloom.records import Document, Entity, Evidence, Extraction, Quarantined
 BUFFER_POOL = 512 * 2**20
 CHECKPOINT = 64 * 2**20
 """Bytes that the log may reach: a fifth less work for a writer of small transactions than with the 16 MB of default."""
-COPY_ROWS = 5_000
+COPY_ROWS = 50_000
+"""Fewer rows than this are written faster one by one: a commit after COPY takes a second, more in a larger store."""
 COPY_SHARE = 4
 """What part of the buffer pool rows for COPY may take (see ``Session``)."""
+RESTATED = 200
+"""Documents that are read at once to be given as they were written."""
 PATIENCE = 10.0
 """Seconds for which a reader tries again while a writer checkpoints."""
 
@@ -52,7 +62,7 @@ def open_ladybug(
         raise StoreError(f"there is no graph store at {path}", hint="run 'ontoloom ingest' first", code="no-store")
     if not read_only:
         path.parent.mkdir(parents=True, exist_ok=True)
-    database = _open_database(path, read_only=read_only, buffer_pool_size=buffer_pool_size)
+    database = open_database(path, read_only=read_only, buffer_pool_size=buffer_pool_size)
     session = Session(database, where=str(path), copy_rows=copy_rows, copy_bytes=buffer_pool_size // COPY_SHARE)
     try:
         prepare(session, ontology, where=str(path), read_only=read_only)
@@ -63,7 +73,7 @@ def open_ladybug(
         raise
 
 
-def _open_database(path: Path, *, read_only: bool, buffer_pool_size: int) -> ladybug.Database:
+def open_database(path: Path, *, read_only: bool, buffer_pool_size: int) -> ladybug.Database:
     give_up = time.monotonic() + (PATIENCE if read_only else 0)
     while True:
         try:
@@ -93,6 +103,19 @@ def _cannot_open(path: Path, reason: str) -> StoreError:
     return StoreError(f"{path} cannot be opened: {reason.strip().splitlines()[0]}", code="store-open")
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without garbage collection: of the many small objects of a large write, it looks at all again and again, and
+    finds none to free (a third of the time of 100,000 triples)."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 class LadybugStore:
     """A ``graph.store.Store``. Opened by ``open_ladybug``."""
 
@@ -105,6 +128,7 @@ class LadybugStore:
         self._where = where
         self._read_only = read_only
         self._last: int = session.rows("MATCH (c:_Change) RETURN coalesce(max(c.id), 0)")[0][0]
+        self._merged = merged(self.merges())
 
     @property
     def _session(self) -> Session:
@@ -119,16 +143,36 @@ class LadybugStore:
 
         Raises ValueError for an extraction that contradicts itself or the ontology (``graph.verify``).
         """
-        return self._replace(put=verify(extractions, self.ontology))
+        with uncollected():
+            return self._replace(put=verify(extractions, self.ontology))
 
     def delete(self, documents: Sequence[str]) -> int:
         return self._replace(remove=documents)
 
     def _replace(self, *, put: Sequence[Verified] = (), remove: Sequence[str] = ()) -> int:
+        return self._change(lambda reads, number: replace(reads, number, put, remove) if put or remove else None)
+
+    def merge(self, entity: str, into: str, *, reason: str = "") -> int:
+        return self._change(lambda reads, number: merge(reads, number, entity, into, reason))
+
+    def unmerge(self, entity: str) -> int:
+        return self._change(lambda reads, number: unmerge(reads, number, holding(self.merges(), entity)))
+
+    def merges(self) -> list[Merge]:
+        return [Merge(*row) for row in self._session.rows(f"MATCH (m:_Merge) RETURN {rows.MERGE} ORDER BY m.id")]
+
+    def _change(self, plan: Callable[[Reads, int], Revision | None]) -> int:
+        """Makes the next change, in one transaction. Where nothing differs, there is none."""
         if self._read_only:
             raise StoreError(f"{self._where} was opened for reading only", code="store-read-only")
-        if (put or remove) and replace(self._session, self.ontology, self._last + 1, put=put, remove=remove):
-            self._last += 1
+        with self._session.transaction():
+            revision = plan(LadybugReads(self._session, self._merged), self._last + 1)
+            if revision is not None:
+                write(self._session, self.ontology, revision)
+        if revision is not None:
+            self._last = revision.number
+            if revision.merge is not None:
+                self._merged = merged(self.merges())
         return self._last
 
     # Documents and changes
@@ -137,10 +181,16 @@ class LadybugStore:
         return self._last
 
     def changes(self, since: int) -> Iterator[Change]:
-        query = f"MATCH (c:_Change) WHERE c.id > $since RETURN {rows.CHANGE_ROW} ORDER BY c.id"
-        for number, when, *ids in self._session.rows(query, since=since):
+        # Numbers have no gaps. Looked up by key, the ids of other changes are not read: a bulk load's are a million.
+        query = f"UNWIND range($since + 1, $last) AS x MATCH (c:_Change) WHERE c.id = x RETURN {rows.CHANGE_ROW}"
+        found = self._session.rows(query, since=since, last=self._last) if since < self._last else []
+        for number, when, *ids in sorted(found):
             documents, entities, triples = map(tuple, ids)
             yield Change(number, when.replace(tzinfo=UTC), documents, entities, triples)
+
+    def change_times(self) -> list[tuple[int, datetime]]:
+        found = self._session.rows("MATCH (c:_Change) RETURN c.id, c.time ORDER BY c.id")
+        return [(number, when.replace(tzinfo=UTC)) for number, when in found]
 
     def documents(self) -> dict[str, DocumentState]:
         found = self._session.rows(f"MATCH (d:_Document) RETURN {rows.DOCUMENT_STATE}")
@@ -150,15 +200,27 @@ class LadybugStore:
         query = f"MATCH (d:_Document) WHERE d.id = $id RETURN {rows.DOCUMENT}"
         return next((rows.document(row) for row in self._session.rows(query, id=document_id)), None)
 
+    def extractions(self, documents: Sequence[str] | None = None) -> Iterator[Extraction]:
+        states = self.documents()
+        chosen = sorted(states if documents is None else states.keys() & set(documents))
+        reads = LadybugReads(self._session, self._merged)
+        for start in range(0, len(chosen), RESTATED):
+            ids = chosen[start : start + RESTATED]
+            found = self._session.look_up(
+                f"UNWIND $ids AS x MATCH (d:_Document) WHERE d.id = x RETURN {rows.DOCUMENT}", ids
+            )
+            refused = self._session.look_up(
+                "UNWIND $ids AS x MATCH (d:_Document) WHERE d.id = x OPTIONAL MATCH (d)-[:_REFUSED]->(q:_Quarantined) "
+                f"RETURN {rows.QUARANTINED}",
+                ids,
+            )
+            claims = [rows.quarantined(row) for row in refused if row[1] is not None]
+            yield from restate(reads, [rows.document(row) for row in found], states, claims)
+
     def quarantined(self, document: str | None = None) -> Iterator[Quarantined]:
-        columns = "d.id, q.claim, q.code, q.message, q.ontology_version"
-        if document is None:
-            found = self._session.rows(f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined) RETURN {columns}")
-        else:
-            query = f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined) WHERE d.id = $id RETURN {columns}"
-            found = self._session.rows(query, id=document)
-        claims = [rows.quarantined(row) for row in found]
-        return iter(sorted(claims, key=lambda q: (q.document, q.claim.start, q.claim.end, q.id)))
+        chosen, parameters = _narrowed("d.id", document)
+        query = f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined){chosen} RETURN {rows.QUARANTINED}"
+        return iter(in_order(rows.quarantined(row) for row in self._session.rows(query, **parameters)))
 
     # Entities
 
@@ -178,13 +240,19 @@ class LadybugStore:
         query = f"UNWIND $ids AS x MATCH (e:_Entity) WHERE e.id = x RETURN {rows.ENTITY_ROW}"
         return {row[0]: rows.entity(row) for row in self._session.rows(query, ids=sorted(set(ids)))}
 
-    def scan_entities(self, entity_type: str, *, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        entities = self._session.table(
-            "MATCH (e:_Entity) WHERE e.type = $type RETURN e.id, e.name, e.aliases, e.page, e.updated", type=entity_type
-        )
-        documents = self._session.table(
-            "MATCH (d:_Document)-[:_NAMES]->(e:_Entity) WHERE e.type = $type RETURN e.id, d.id, 0", type=entity_type
-        )
+    def scan_entities(
+        self, entity_type: str | None = None, *, ids: Sequence[str] | None = None, batch_rows: int = 10_000
+    ) -> Iterator[pa.RecordBatch]:
+        chosen, parameters = _narrowed("e.type", entity_type)
+        if ids is None:
+            one = f"MATCH (e:_Entity){chosen} "
+            both = f"MATCH (d:_Document)-[:_NAMES]->(e:_Entity){chosen} "
+        else:
+            one = f"UNWIND $ids AS x MATCH (e:_Entity) WHERE e.id = x{chosen.replace('WHERE', 'AND')} "
+            both = f"{one} OPTIONAL MATCH (d:_Document)-[:_NAMES]->(e) "
+            parameters["ids"] = sorted(set(ids))
+        entities = self._session.table(f"{one} RETURN {rows.ENTITY_SCAN}", **parameters)
+        documents = self._session.table(f"{both} RETURN e.id, d.id, 0", **parameters)
         return rows.entity_batches(entities, documents, batch_rows)
 
     # Triples
@@ -204,20 +272,19 @@ class LadybugStore:
         return found
 
     def neighbours(self, entities: Sequence[str], *, limit: int = 1000) -> list[Triple]:
-        query = (
-            f"MATCH (e:_Entity)<-[:_ABOUT]-(t:_Triple) WHERE e.id = $id RETURN {rows.TRIPLE_ROW} "
-            "ORDER BY t.id LIMIT $limit"
-        )
+        query = f"MATCH (e:_Entity)<-[:_ABOUT]-(t:_Triple) WHERE e.id = $id RETURN {rows.TRIPLE_ROW}"
         found: dict[str, list[Any]] = {}
         for entity in set(entities):  # one by one: a tenth of the time of UNWIND with DISTINCT
-            found |= {row[0]: row for row in self._session.rows(query, id=entity, limit=limit)}
+            about = self._session.rows(f"{query} LIMIT {limit + 1}", id=entity)
+            if len(about) > limit:  # only a hub is worth the database's ORDER BY, which takes five times as long
+                about = self._session.rows(f"{query} ORDER BY t.id LIMIT {limit}", id=entity)
+            found |= {row[0]: row for row in about}
         return [rows.triple(found[triple]) for triple in sorted(found)[:limit]]
 
     def scan_triples(
         self, relation: str | None = None, *, ids: Sequence[str] | None = None, batch_rows: int = 10_000
     ) -> Iterator[pa.RecordBatch]:
-        chosen = "" if relation is None else " WHERE t.relation = $relation"
-        parameters: dict[str, object] = {} if relation is None else {"relation": relation}
+        chosen, parameters = _narrowed("t.relation", relation)
         if ids is None:
             one = f"MATCH (t:_Triple){chosen} "
             both = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document){chosen} "
@@ -228,6 +295,25 @@ class LadybugStore:
         triples = self._session.table(f"{one} RETURN {rows.TRIPLE_SCAN}", **parameters)
         citations = self._session.table(f"{both} RETURN {rows.CITATION}", **parameters)
         return rows.triple_batches(triples, citations, batch_rows)
+
+    # The past
+
+    def scan_namings(self, at: int, *, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        query = f"MATCH (d:_Document)-[n:_NAMES]->(e:_Entity) WHERE n.since <= $at RETURN {rows.NAMING_SCAN}"
+        yield from rows.batches_of(self._session.table(query, at=at), NAMING_COLUMNS, batch_rows)
+        yield from self._past("naming", NAMING_COLUMNS, at, batch_rows)
+
+    def scan_statings(self, at: int, *, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        query = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document) WHERE v.since <= $at RETURN {rows.STATING_SCAN}"
+        yield from rows.batches_of(self._session.table(query, at=at), STATING_COLUMNS, batch_rows)
+        yield from self._past("stating", STATING_COLUMNS, at, batch_rows)
+
+    def _past(self, kind: str, schema: pa.Schema, at: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Edges that were there at a change and are not there any more."""
+        query = "MATCH (p:_Past) WHERE p.since <= $at AND p.until > $at AND p.kind = $kind RETURN p.row"
+        found = [row[0] for row in self._session.rows(query, at=at, kind=kind)]
+        for start in range(0, len(found), batch_rows):
+            yield past_batch(found[start : start + batch_rows], schema)
 
     # The whole
 
@@ -261,6 +347,14 @@ class LadybugStore:
         for batch in rows.sort_by_first(answer).to_batches(max_chunksize=10_000):
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
+    def faults(self) -> Iterator[Fault]:
+        return find_faults(self._session, self.ontology)
+
+    def cypher(self, query: str, parameters: Mapping[str, object], *, max_rows: int, timeout: float) -> pa.Table:
+        from graph.ladybug_cypher import run_cypher
+
+        return run_cypher(Path(self._where), query, parameters, max_rows=max_rows, timeout=timeout)
+
     def close(self) -> None:
         if self._open is not None:
             self._open.close()
@@ -274,3 +368,8 @@ class LadybugStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _narrowed(column: str, value: str | None) -> tuple[str, dict[str, object]]:
+    """The condition that a column has a value, with its parameter; none where no value is given."""
+    return ("", {}) if value is None else (f" WHERE {column} = $value", {"value": value})

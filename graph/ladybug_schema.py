@@ -1,123 +1,15 @@
-"""The tables of a Ladybug store.
+"""The tables of a Ladybug store: those of the record (``graph.record``), and a typed view beside it.
 
-The tables whose names begin with ``_`` are the record, and all that the store reads: ::
-
-    (_Document)-[:_NAMES {name, aliases, defines}]->(_Entity)<-[:_ABOUT]-(_Triple)-[:_EVIDENCE {…}]->(_Document)
-    (_Document)-[:_REFUSED]->(_Quarantined)    _Name (key → entities)    _Change (the log)    _Meta
-
-Beside them lies a view for those who write Cypher, kept in the same transactions: a node table per type of the ontology
-and a relation table per relation, with typed attributes, so that ``MATCH (a:Model)-[r:superior_to]->(b:Model)`` reads
-as one thinks. The record does not use the view: an id says nothing of its type, so that to look one up among ten node
-tables takes ten look-ups, while in ``_Entity`` it takes one; and a store can be read whatever the ontology has become.
-
-Each edge of ``_EVIDENCE`` also holds what its document states of the triple (the kind of the value, attributes), as
-each edge of ``_NAMES`` holds how its document names the entity: what follows from several documents (``graph.derive``)
-can thus be worked out again when one of them goes.
+The record does not use the view: an id says nothing of its type, so that to look one up among ten node tables takes ten
+look-ups, while in ``_Entity`` it takes one; and a store can be read whatever the ontology has become.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from graph.ladybug_session import (
-    BOOLEAN,
-    DATE,
-    INTEGER,
-    MAYBE_STRING,
-    NUMBER,
-    STRING,
-    STRINGS,
-    TIME,
-    Session,
-    Table,
-    database_type,
-    literal,
-    quote,
-)
-from ontology.schema import Attribute, Ontology, Relation
+from graph.ladybug_session import Session, literal, quote
+from graph.record import FORMAT, META, RECORD, Table, entity_table, plain_type, relation_columns
+from ontology.schema import Ontology, Relation
 from ontoloom.errors import StoreError
-
-FORMAT = "1"
-
-META = Table("_Meta", (("id", STRING), ("value", MAYBE_STRING)))
-CHANGE = Table(
-    "_Change",
-    (("id", INTEGER), ("time", TIME), ("documents", STRINGS), ("entities", STRINGS), ("triples", STRINGS)),
-)
-DOCUMENT = Table(
-    "_Document",
-    (
-        ("id", STRING), ("source", MAYBE_STRING), ("title", MAYBE_STRING), ("kind", STRING),
-        ("language", MAYBE_STRING), ("text", MAYBE_STRING), ("sections", STRING), ("hash", STRING),
-        ("fingerprint", MAYBE_STRING), ("status", STRING), ("failures", STRING), ("said", STRING), ("updated", INTEGER),
-    ),
-)  # fmt: skip
-ENTITY = Table(
-    "_Entity",
-    (
-        ("id", STRING), ("type", STRING), ("name", STRING), ("aliases", STRINGS), ("page", MAYBE_STRING),
-        ("updated", INTEGER),
-    ),
-)  # fmt: skip
-NAME = Table("_Name", (("id", STRING), ("entities", STRINGS)))
-TRIPLE = Table(
-    "_Triple",
-    (
-        ("id", STRING), ("subject", STRING), ("subject_type", STRING), ("relation", STRING), ("object", MAYBE_STRING),
-        ("object_type", MAYBE_STRING), ("value", MAYBE_STRING), ("kind", STRING), ("attributes", STRING),
-        ("identifying", MAYBE_STRING), ("updated", INTEGER),
-    ),
-)  # fmt: skip
-QUARANTINED = Table(
-    "_Quarantined",
-    (
-        ("id", STRING),
-        ("claim", STRING),
-        ("code", MAYBE_STRING),
-        ("message", MAYBE_STRING),
-        ("ontology_version", MAYBE_STRING),
-    ),
-)
-NAMES = Table(
-    "_NAMES", (("name", STRING), ("aliases", STRINGS), ("defines", BOOLEAN)), ends=("_Document", "_Entity")
-)  # fmt: skip
-ABOUT = Table("_ABOUT", (), ends=("_Triple", "_Entity"))
-EVIDENCE = Table(
-    "_EVIDENCE",
-    (
-        ("id", STRING), ("start", INTEGER), ("end", INTEGER), ("extractor", MAYBE_STRING), ("source", MAYBE_STRING),
-        ("confidence", NUMBER), ("ontology_version", MAYBE_STRING), ("kind", STRING), ("attributes", STRING),
-        ("identifying", MAYBE_STRING),
-    ),
-    ends=("_Triple", "_Document"),
-)  # fmt: skip
-REFUSED = Table("_REFUSED", (), ends=("_Document", "_Quarantined"))
-RECORD = (META, CHANGE, DOCUMENT, ENTITY, NAME, TRIPLE, QUARANTINED, NAMES, ABOUT, EVIDENCE, REFUSED)
-
-TRIPLE_KEY = "_triple"
-"""The column of a relation's table that holds the id of the triple."""
-KINDS = {"integer": INTEGER, "number": NUMBER, "boolean": BOOLEAN, "date": DATE}
-
-
-@lru_cache(maxsize=1024)
-def entity_table(type_name: str) -> Table:
-    """The table of the view for a type."""
-    return Table(type_name, (("id", STRING), ("name", STRING), ("aliases", STRINGS), ("page", MAYBE_STRING)))
-
-
-def relation_table(relation: Relation, subject_type: str, object_type: str) -> Table:
-    """The table of the view for a relation, between two of the types it may hold between."""
-    return Table(relation.name, relation_columns(relation), ends=(subject_type, object_type))
-
-
-def relation_columns(relation: Relation) -> tuple[tuple[str, str], ...]:
-    """The columns of a relation's table, with their types."""
-    return ((TRIPLE_KEY, STRING), *((a.name, column_type(a)) for a in relation.attributes.values()))
-
-
-def column_type(attribute: Attribute) -> str:
-    """The column type of an attribute; references are ids."""
-    return KINDS.get(attribute.type, STRING) + ("[]" if attribute.many else "?")
 
 
 def prepare(session: Session, ontology: Ontology, *, where: str, read_only: bool) -> None:
@@ -146,7 +38,7 @@ def prepare(session: Session, ontology: Ontology, *, where: str, read_only: bool
 
 
 def _create(session: Session, table: Table, ends: tuple[tuple[str, str], ...] = ()) -> None:
-    columns = [f"{quote(name)} {database_type(kind)}" for name, kind in table.columns]
+    columns = [f"{quote(name)} {plain_type(kind)}" for name, kind in table.columns]
     pairs = ends or ((table.ends,) if table.ends else ())
     if pairs:
         columns = [f"FROM {quote(a)} TO {quote(b)}" for a, b in pairs] + columns
@@ -174,9 +66,9 @@ def _prepare_relation(session: Session, tables: dict[str, str], relation: Relati
     existing = {r[0]: r[1] for r in session.rows(f"CALL table_info({literal(relation.name)}) RETURN name, type")}
     for column, kind in columns:
         if column not in existing:
-            session.run(f"ALTER TABLE {name} ADD {quote(column)} {database_type(kind)}")
-        elif existing[column] != database_type(kind):
-            is_now = database_type(kind)
+            session.run(f"ALTER TABLE {name} ADD {quote(column)} {plain_type(kind)}")
+        elif existing[column] != plain_type(kind):
+            is_now = plain_type(kind)
             raise _changed(where, f"'{relation.name}.{column}' was {existing[column]} and is {is_now} now")
     pairs = {(r[0], r[1]) for r in session.rows(f"CALL show_connection({literal(relation.name)}) RETURN *")}
     for a, b in ends:

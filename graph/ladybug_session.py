@@ -2,29 +2,39 @@
 
 ``UNWIND $rows AS x CREATE …`` costs about a millisecond a statement and 0.02 to 0.05 a row; ``COPY`` costs 40 a table
 and some hundreds at the commit, whatever the number of rows, and then next to nothing a row (two cores, ladybug 0.22).
-Of what UNWIND costs, most is to make parameters of Python's values, so that each row is handed over as one string.
+Of what UNWIND costs, most is to make parameters of Python's values, so that all rows are handed over as one string.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import ladybug
 import pyarrow as pa
 
+from graph.record import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MAYBE_STRING,
+    NUMBER,
+    STRING,
+    STRINGS,
+    TIME,
+    Batch,
+    Row,
+    Table,
+    plain_type,
+)
 from ontoloom.errors import StoreError
 
-STRING, STRINGS, INTEGER, NUMBER, BOOLEAN, DATE, TIME = (
-    "STRING", "STRING[]", "INT64", "DOUBLE", "BOOL", "DATE", "TIMESTAMP",
-)  # fmt: skip
 ARROW: dict[str, pa.DataType] = {
     STRING: pa.string(),
     STRINGS: pa.list_(pa.string()),
@@ -39,22 +49,9 @@ ARROW: dict[str, pa.DataType] = {
     "DATE[]": pa.list_(pa.date32()),
 }
 
-MAYBE_STRING = "STRING?"
-Row = Sequence[Any]
+COPIED = 500
+"""Rows of a table that are worth a COPY in a transaction that has one."""
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A node table, whose first column is its key; or, where it has ``ends``, a relation table between node tables.
-
-    A row of a node table holds its columns; one of a relation table the keys of its two ends, then its columns. A
-    column is a name and a Ladybug type; with ``?`` after it, values may be None, and strings empty.
-    """
-
-    name: str
-    columns: tuple[tuple[str, str], ...] = ()
-    ends: tuple[str, str] | None = None
 
 
 class Session:
@@ -124,36 +121,31 @@ class Session:
                 raise
             logger.warning("%s: %s", self._where, error.__cause__)
 
-    def insert(self, batch: Sequence[tuple[Table, Sequence[Row]]]) -> None:
+    def insert(self, batch: Batch) -> None:
         """Writes new rows, table after table."""
         bulk = self._worth_copying(batch)
         for index, (table, rows) in enumerate(batch):
             if index in bulk:
                 self.copy(table, bulk[index])
             elif rows:
-                self._write(create_statement(table), table, rows)
+                self._write(create_statement, table, rows)
 
-    def _worth_copying(self, batch: Sequence[tuple[Table, Sequence[Row]]]) -> dict[int, pa.Table]:
+    def _worth_copying(self, batch: Batch) -> dict[int, pa.Table]:
         """The tables of a large batch that have many rows, by their place in it."""
         if sum(len(rows) for _, rows in batch) < self._copy_rows:
             return {}
-        many = max(1, self._copy_rows // 10)
+        many = min(COPIED, self._copy_rows)  # the commit is paid for, so that a table costs 40 ms and no more
         found = {i: arrow_table(table, rows) for i, (table, rows) in enumerate(batch) if len(rows) >= many}
         return found if sum(table.nbytes for table in found.values()) <= self._copy_bytes else {}
 
     def update(self, table: Table, rows: Sequence[Row]) -> None:
         """Sets every column of nodes that exist."""
         if rows:
-            self._write(update_statement(table), table, rows)
+            self._write(update_statement, table, rows)
 
-    def _write(self, statement: str, table: Table, rows: Sequence[Row]) -> None:
-        keys = "ab" if table.ends else "a"
-        items: list[dict[str, Any]] = [dict(zip(keys, row, strict=False)) for row in rows]
-        signs: dict[str, str] = {}
-        if len(rows[0]) > len(keys):
-            signs, packed = pack([row[len(keys) :] for row in rows])
-            items = [item | {"f": text} for item, text in zip(items, packed, strict=True)]
-        self.run(statement, rows=items, **signs)
+    def _write(self, statement: Callable[[Table, Signs], str], table: Table, rows: Sequence[Row]) -> None:
+        signs, packed = pack(list(zip(*rows, strict=True)), column_kinds(table))
+        self.run(statement(table, signs), rows=packed)
 
     def copy(self, table: Table, rows: pa.Table) -> None:
         """Writes rows by COPY."""
@@ -183,11 +175,6 @@ def _stating(where: str) -> Iterator[None]:
         raise StoreError(f"{where}: the database refused a statement: {reason}", code="store-statement") from error
 
 
-def database_type(kind: str) -> str:
-    """The type of a column as Ladybug names it."""
-    return kind.removesuffix("?")
-
-
 def quote(name: str) -> str:
     """A name of a table or column as Cypher writes it."""
     return "`" + name.replace("`", "``") + "`"
@@ -200,9 +187,9 @@ def literal(text: str) -> str:
 
 def arrow_table(table: Table, rows: Sequence[Row]) -> pa.Table:
     """Rows as COPY takes them."""
-    kinds = [STRING, STRING] * bool(table.ends) + [kind for _, kind in table.columns]
     columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, ARROW[database_type(kind)]) for column, kind in zip(columns, kinds, strict=True)]
+    kinds = map(plain_type, column_kinds(table))
+    arrays = [pa.array(column, ARROW[kind]) for column, kind in zip(columns, kinds, strict=True)]
     return pa.table(arrays, names=field_names(table))
 
 
@@ -211,77 +198,106 @@ def field_names(table: Table) -> list[str]:
     return ["a", "b"] * bool(table.ends) + [f"c{i}" for i in range(len(table.columns))]
 
 
-def pack(rows: Sequence[Row]) -> tuple[dict[str, str], list[str]]:
-    """Each row as one string, with the signs that it is put together with: characters that occur in none of the values.
+def column_kinds(table: Table) -> list[str]:
+    """The types of what a row holds."""
+    return [STRING, STRING] * bool(table.ends) + [kind for _, kind in table.columns]
 
-    ``cut`` stands between fields and ``item`` between the items of a list; ``void`` stands for None and for the empty
-    list, ``empty`` for the empty string.
+
+class Signs(NamedTuple):
+    """Characters that occur in none of the values that they are put between, or stand for.
+
+    ``line`` stands between rows, ``cut`` between fields and ``item`` between the items of a list; ``void`` stands for
+    None and for the empty list, ``empty`` for the empty string.
     """
-    texts = [[value if type(value) is str else _as_text(value) for value in row] for row in rows]
-    used: set[str] = set()
-    for text in chain.from_iterable(texts):
-        used.update(*text if isinstance(text, list) else [text or ""])
-    private = chain(range(1, 32), range(0xE000, 0xF900), range(0xF0000, 0xFFFFE))
-    cut, item, void, empty = islice((c for c in map(chr, private) if c not in used), 4)
 
-    def field(text: str | list[str] | None) -> str:
-        joined = item.join(text) if isinstance(text, list) else text
-        return void if joined is None or text == [] else joined or empty
-
-    return {"cut": cut, "item": item, "void": void, "empty": empty}, [cut.join(map(field, row)) for row in texts]
+    line: str
+    cut: str
+    item: str
+    void: str
+    empty: str
 
 
-def _as_text(value: Any) -> str | list[str] | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [str(_as_text(item)) for item in value]
+def pack(columns: Sequence[Sequence[Any]], kinds: Sequence[str]) -> tuple[Signs, str]:
+    """Rows, given by column, as one string, with the signs that take it apart."""
+    signs = Signs(*spare_characters(columns, kinds))
+
+    def texts(column: Sequence[Any], kind: str) -> Sequence[str]:
+        if kind == STRING:
+            return column
+        if kind == MAYBE_STRING:
+            return [signs.void if value is None else value or signs.empty for value in column]
+        if kind.endswith("[]"):
+            return [signs.item.join(map(_as_text, values)) or signs.void for values in column]
+        return [signs.void if value is None else _as_text(value) for value in column]
+
+    return signs, signs.line.join(map(signs.cut.join, zip(*map(texts, columns, kinds), strict=True)))
+
+
+def spare_characters(columns: Sequence[Sequence[Any]], kinds: Sequence[str]) -> str:
+    """Five characters that are in none of the values: the separators of ASCII, or else some for private use."""
+    written: list[str] = []
+    for column, kind in zip(columns, kinds, strict=True):
+        if kind in (STRING, MAYBE_STRING):
+            written += filter(None, column)
+        elif kind == STRINGS:
+            written += chain.from_iterable(column)
+    text = "".join(written)
+    private = map(chr, chain(range(27, 32), range(0xE000, 0xF900), range(0xF0000, 0xFFFFE)))
+    return "".join(islice((character for character in private if character not in text), len(Signs._fields)))
+
+
+def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
 @lru_cache(maxsize=1024)
-def create_statement(table: Table) -> str:
-    """The statement that writes packed ``$rows``.
-
-    Each MATCH is on a key that is a field of what UNWIND yields; only then does the planner look it up.
-    """
+def create_statement(table: Table, signs: Signs) -> str:
+    """The statement that writes packed ``$rows``."""
     if table.ends is None:
-        key, *columns = table.columns
-        properties = ", ".join(
-            [f"{quote(key[0])}: CAST(x.a AS {key[1]})", *(f"{quote(n)}: {v}" for n, v in _fields(columns))]
-        )
-        return f"UNWIND $rows AS x WITH x, string_split(x.f, $cut) AS f CREATE (:{quote(table.name)} {{{properties}}})"
+        properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table, signs))
+        lines = f"UNWIND string_split($rows, {literal(signs.line)}) AS x"
+        return f"{lines} WITH string_split(x, {literal(signs.cut)}) AS f CREATE (:{quote(table.name)} {{{properties}}})"
     left, right = map(quote, table.ends)
-    unpack = "WITH a, b, string_split(x.f, $cut) AS f " if table.columns else ""
-    properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table.columns))
+    properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table, signs))
     return (
-        f"UNWIND $rows AS x MATCH (a:{left}) WHERE a.id = x.a MATCH (b:{right}) WHERE b.id = x.b "
-        f"{unpack}CREATE (a)-[:{quote(table.name)} {{{properties}}}]->(b)"
+        f"{_keyed_rows(signs)} MATCH (a:{left}) WHERE a.id = x.a MATCH (b:{right}) WHERE b.id = x.b "
+        f"WITH a, b, x.f AS f CREATE (a)-[:{quote(table.name)} {{{properties}}}]->(b)"
     )
 
 
 @lru_cache(maxsize=1024)
-def update_statement(table: Table) -> str:
+def update_statement(table: Table, signs: Signs) -> str:
     """The statement that sets the columns of the nodes in packed ``$rows``."""
-    values = ", ".join(f"n.{quote(name)} = {value}" for name, value in _fields(table.columns[1:]))
-    return (
-        f"UNWIND $rows AS x MATCH (n:{quote(table.name)}) WHERE n.id = x.a WITH n, string_split(x.f, $cut) AS f "
-        f"SET {values}"
-    )
+    values = ", ".join(f"n.{quote(name)} = {value}" for name, value in _fields(table, signs)[1:])
+    key = table.columns[0][1]
+    found = "x.a" if key == STRING else f"CAST(x.a AS {key})"
+    return f"{_keyed_rows(signs)} MATCH (n:{quote(table.name)}) WHERE n.id = {found} WITH n, x.f AS f SET {values}"
 
 
-def _fields(columns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Names of columns, and the expressions that read them from a packed row."""
-    return [(name, _field(index, kind)) for index, (name, kind) in enumerate(columns, start=1)]
+def _keyed_rows(signs: Signs) -> str:
+    """Rows with their first two fields as fields of what UNWIND yields: only by such a key the planner looks up a node.
+
+    By anything else, such as an item of a list, it joins with a scan of the table.
+    """
+    fields = f"string_split(l, {literal(signs.cut)})"
+    lines = f"string_split($rows, {literal(signs.line)})"
+    return f"UNWIND list_transform({lines}, l -> {{a: {fields}[1], b: {fields}[2], f: {fields}}}) AS x"
 
 
-def _field(index: int, kind: str) -> str:
+def _fields(table: Table, signs: Signs) -> list[tuple[str, str]]:
+    """Names of columns, and the expressions that read them from the fields of a packed row."""
+    start = 3 if table.ends else 1
+    return [(name, _field(index, kind, signs)) for index, (name, kind) in enumerate(table.columns, start)]
+
+
+def _field(index: int, kind: str, signs: Signs) -> str:
+    void, empty = literal(signs.void), literal(signs.empty)
     if kind.endswith("[]"):
-        items = f"CAST(string_split(f[{index}], $item) AS {kind})"
-        return f"CASE WHEN f[{index}] = $void THEN CAST([] AS {kind}) ELSE {items} END"
+        items = f"CAST(string_split(f[{index}], {literal(signs.item)}) AS {kind})"
+        return f"CASE WHEN f[{index}] = {void} THEN CAST([] AS {kind}) ELSE {items} END"
     if not kind.endswith("?"):
         return f"f[{index}]" if kind == STRING else f"CAST(f[{index}] AS {kind})"
-    value = f"CASE WHEN f[{index}] = $void THEN NULL WHEN f[{index}] = $empty THEN '' ELSE f[{index}] END"
-    return value if kind == MAYBE_STRING else f"CAST({value} AS {database_type(kind)})"
+    value = f"CASE WHEN f[{index}] = {void} THEN NULL WHEN f[{index}] = {empty} THEN '' ELSE f[{index}] END"
+    return value if kind == MAYBE_STRING else f"CAST({value} AS {plain_type(kind)})"

@@ -1,8 +1,10 @@
 """The folder of a columnar projection: Parquet files, and a manifest that says which of them are the tables.
 
-A refresh writes new files beside the old ones and then replaces the manifest in one step, so that a process that dies
-leaves the old tables whole. The files of the manifest before this one stay until the next refresh, for readers that
-still hold it. Only files named by ``new_name`` are ever removed.
+A table is a base file with its index (``graph.row_index``) and, once rows have changed, a small file with the new rows
+and one with the numbers of the rows of the base that are gone. A refresh writes new files beside the old ones and then
+replaces the manifest in one step, so that a process that dies leaves the old tables whole. The files of the manifest
+before this one stay until the next refresh, for readers that still hold it. Only files named by ``new_name`` are ever
+removed.
 """
 
 from __future__ import annotations
@@ -22,20 +24,33 @@ from typing import Any
 
 from ontoloom.names import hash_id
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
-OURS = re.compile(r"(type|relation)-.*-[0-9a-f]{16}\.parquet|manifest\.json\.[0-9a-f]{8}\.tmp")
+OURS = re.compile(r"(type|relation)-.*-[0-9a-f]{16}\.(parquet|sqlite)|manifest\.json\.[0-9a-f]{8}\.tmp")
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One Parquet file: its name in the folder, rows, bytes, and the hash of its content."""
+    """One file: its name in the folder, rows, bytes, and the hash of its content."""
 
     name: str
     rows: int
     bytes: int
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """What a table is made of: the rows of ``base`` whose numbers are not in ``gone``, and those of ``delta``."""
+
+    base: TableFile
+    index: TableFile
+    delta: TableFile | None = None
+    gone: TableFile | None = None
+
+    def all(self) -> list[TableFile]:
+        return [file for file in (self.base, self.index, self.delta, self.gone) if file is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +60,7 @@ class Manifest:
     change: int
     time: str
     ontology: str
-    tables: dict[str, TableFile] = field(default_factory=dict)
+    tables: dict[str, TableFiles] = field(default_factory=dict)
     format: int = FORMAT
 
 
@@ -53,14 +68,20 @@ def read_manifest(folder: Path) -> Manifest | None:
     """The manifest, or None where there is none that can be used: absent, unreadable, or of another format."""
     try:
         data: Any = json.loads((folder / MANIFEST).read_text("utf-8"))
-        tables = {str(key): TableFile(**entry) for key, entry in data.pop("tables").items()}
-        manifest = Manifest(tables=tables, **data)
+        if data["format"] != FORMAT:
+            return None
+        tables = {str(key): _table_files(entry) for key, entry in data.pop("tables").items()}
+        return Manifest(tables=tables, **data)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         logger.warning("the manifest in %s cannot be read and is made anew: %s", folder, error)
         return None
-    return manifest if manifest.format == FORMAT else None
+
+
+def _table_files(entry: dict[str, Any]) -> TableFiles:
+    delta, gone = (TableFile(**file) if file else None for file in (entry["delta"], entry["gone"]))
+    return TableFiles(TableFile(**entry["base"]), TableFile(**entry["index"]), delta, gone)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -82,11 +103,11 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def new_name(key: str) -> str:
+def new_name(key: str, suffix: str) -> str:
     """A file name for a table (``type Model``) that no file has had: readable, and safe whatever the table's name."""
     of, _, name = key.partition(" ")
     readable = re.sub(r"[^A-Za-z0-9_]", "", name)[:40]
-    return f"{of}-{readable}-{hash_id(key)[:8]}{secrets.token_hex(4)}.parquet"
+    return f"{of}-{readable}-{hash_id(key)[:8]}{secrets.token_hex(4)}.{suffix}"
 
 
 def describe_file(path: Path, *, rows: int) -> TableFile:
@@ -97,20 +118,23 @@ def describe_file(path: Path, *, rows: int) -> TableFile:
     return TableFile(path.name, rows, path.stat().st_size, digest)
 
 
-def is_whole(folder: Path, entry: TableFile, *, thorough: bool = False) -> bool:
-    """Whether a table's file is there with its size, and when ``thorough`` with its content."""
-    path = folder / entry.name
+def is_whole(folder: Path, files: TableFiles, *, thorough: bool = False) -> bool:
+    """Whether a table's files are there with their size, and when ``thorough`` with their content."""
     try:
-        if path.stat().st_size != entry.bytes:
-            return False
-        return not thorough or describe_file(path, rows=entry.rows).hash == entry.hash
+        for file in files.all():
+            path = folder / file.name
+            if path.stat().st_size != file.bytes:
+                return False
+            if thorough and describe_file(path, rows=file.rows).hash != file.hash:
+                return False
     except OSError:
         return False
+    return True
 
 
 def remove_leftovers(folder: Path, manifest: Manifest | None) -> None:
     """Removes our files that the manifest does not name: of older manifests, and of refreshes that died."""
-    kept = {entry.name for entry in manifest.tables.values()} if manifest else set()
+    kept = {file.name for files in manifest.tables.values() for file in files.all()} if manifest else set()
     for path in folder.iterdir():
         if OURS.fullmatch(path.name) and path.name not in kept:
             path.unlink(missing_ok=True)

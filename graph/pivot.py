@@ -1,22 +1,24 @@
-"""Turns entities and triples into the rows of tables, in an in-memory DuckDB that spills to a folder, into Parquet.
+"""Turns entities and triples into the rows of tables, in an in-memory DuckDB that spills to a folder.
 
-Where several values compete for an attribute that holds one, the one with the highest confidence is shown; of equals
-the one with the most evidence, then the one with the smallest canonical text.
+All rows are made by these queries, those of whole tables and the few that a change touches. They read relations that
+whoever runs them provides: ``entities`` (``ENTITIES``), ``said`` (``SAID``), ``links`` (``link_columns``) and ``names``
+(``NAMES``). Where several values compete for an attribute that holds one, the one with the highest confidence is shown;
+of equals the one with the most evidence, then the one with the smallest canonical text.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from graph.store import Store
 from graph.tables import Column, Table, companion
 from ontology.schema import Attribute, EntityType, Relation
 from ontoloom.records import canonical_text
@@ -24,97 +26,79 @@ from ontoloom.records import canonical_text
 MEMORY = "1GB"
 SQL_TYPES = {"integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}
 ROW_GROUP = 20_480
+ORDER = {"type": "encode(name), _id", "relation": "encode(subject), encode(object), _id"}
+"""How the rows of a file are ordered, so that a filter by name reads few of its row groups."""
 logger = logging.getLogger(__name__)
 
-STAGING = """
-CREATE TABLE entities (id VARCHAR, name VARCHAR, aliases VARCHAR[], page VARCHAR, documents VARCHAR[], updated BIGINT,
-  type VARCHAR);
-CREATE TABLE said (id VARCHAR, subject VARCHAR, subject_type VARCHAR, relation VARCHAR, value VARCHAR,
-  evidence VARCHAR[], confidence DOUBLE, updated BIGINT);
-CREATE MACRO place(citation) AS {
-  'document': regexp_extract(citation, '^(.*):[0-9]+-[0-9]+$', 1, 's'),
-  'start': TRY_CAST(regexp_extract(citation, ':([0-9]+)-[0-9]+$', 1) AS BIGINT),
-  'end': TRY_CAST(regexp_extract(citation, '-([0-9]+)$', 1) AS BIGINT), 'citation': citation};
-CREATE MACRO in_order(citations) AS list_transform(
-  list_sort(list_transform(list_distinct(citations), lambda c: place(c))), lambda p: p.citation);
-CREATE MACRO documents_of(citations) AS list_sort(list_distinct(
-  list_transform(citations, lambda c: place(c).document)));
+ENTITIES = """id VARCHAR, type VARCHAR, name VARCHAR, aliases VARCHAR[], page VARCHAR, documents VARCHAR[],
+  updated BIGINT"""
+SAID = """id VARCHAR, subject VARCHAR, subject_type VARCHAR, relation VARCHAR, value VARCHAR, evidence VARCHAR[],
+  confidence DOUBLE, updated BIGINT"""
+NAMES = "id VARCHAR, name VARCHAR"
+VALUE = ("id", "subject", "subject_type", "relation", "value", "evidence", "confidence", "updated")
+LINK = {
+    **dict.fromkeys(("id", "subject", "subject_type", "object", "object_type"), pa.string()),
+    **{"evidence": pa.list_(pa.string()), "confidence": pa.float64(), "updated": pa.int64()},
+}
+MACROS = """
+CREATE MACRO span(citation) AS string_split(citation, ':')[-1];
+CREATE MACRO document_of(citation) AS left(citation, length(citation) - length(span(citation)) - 1);
+CREATE MACRO documents_of(citations) AS list_sort(list_distinct(list_transform(citations, lambda c: document_of(c))));
+CREATE MACRO in_order(citations) AS CASE WHEN len(citations) < 2 THEN citations ELSE list_transform(list_sort(
+  list_transform(list_distinct(citations), lambda c: {'document': document_of(c),
+    'start': split_part(span(c), '-', 1)::BIGINT, 'end': split_part(span(c), '-', 2)::BIGINT, 'citation': c})),
+  lambda p: p.citation) END;
 """
+"""Citations are written ``document:start-end``; in order, they are so by number."""
 
 
-@contextmanager
-def staging(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty staging database."""
+def open_duckdb(spill: Path) -> duckdb.DuckDBPyConnection:
+    """An empty database in which the queries can run."""
     connection = duckdb.connect(
         ":memory:",
         config={"memory_limit": MEMORY, "temp_directory": str(spill), "autoinstall_known_extensions": False},
     )
-    try:
-        connection.execute(STAGING)
-        yield connection
-    finally:
-        connection.close()
-
-
-def insert(connection: duckdb.DuckDBPyConnection, statement: str, batch: pa.RecordBatch | pa.Table) -> None:
-    """Runs an INSERT that reads from ``batch``."""
-    connection.register("batch", batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
-    try:
-        connection.execute(statement)
-    finally:
-        connection.unregister("batch")
+    connection.execute(MACROS)
+    return connection
 
 
 # Types
 
 
-def stage_type(connection: duckdb.DuckDBPyConnection, store: Store, type_name: str) -> None:
-    for batch in store.scan_entities(type_name):
-        columns = "id, name, aliases, page, documents, updated"
-        insert(connection, f"INSERT INTO entities SELECT {columns}, {text(type_name)} FROM batch", batch)
-
-
-def stage_attribute(connection: duckdb.DuckDBPyConnection, store: Store, name: str) -> None:
-    """The values of an attribute, of all types that have it."""
-    columns = "id, subject, subject_type, relation, value, evidence, confidence, updated"
-    for batch in store.scan_triples(name):
-        insert(connection, f"INSERT INTO said SELECT {columns} FROM batch WHERE object IS NULL", batch)
-
-
-def write_type(connection: duckdb.DuckDBPyConnection, entity_type: EntityType, table: Table, path: Path) -> int:
-    """Writes the table of a type; gives its number of rows."""
+def type_rows(entity_type: EntityType, table: Table) -> str:
+    """A query over ``entities`` and ``said`` for the rows of a type's table."""
     attributes = list(entity_type.attributes.values())
-    readable = " ".join(f"WHEN {text(a.name)} THEN {read(a, 'value')} IS NOT NULL" for a in attributes)
     many = ", ".join(text(a.name) for a in attributes if a.many) or "''"
-    connection.execute(f"""
-CREATE OR REPLACE TABLE rows AS
-SELECT said.*, CASE relation {readable} ELSE FALSE END AND (relation <> 'name' OR value = entities.name) AS readable
-FROM said JOIN entities ON entities.id = subject
-WHERE type = {text(entity_type.name)} AND subject_type = {text(entity_type.name)};
-CREATE OR REPLACE TABLE chosen AS
-SELECT *, readable AND (relation IN ({many}) OR 1 = row_number() OVER (PARTITION BY subject, relation, readable
-  ORDER BY confidence DESC, len(evidence) DESC, encode(value))) AS shown
-FROM rows""")
-    report_unreadable(connection, entity_type)
     parts = [part for a in attributes if a.name != "name" for part in attribute_columns(a)]
     parts.append(f"any_value(evidence) FILTER (shown AND relation = 'name') AS {quoted(companion('name'))}")
-    own = f"""
-CREATE OR REPLACE TABLE pivoted AS
-SELECT subject, {", ".join(parts)}, in_order(flatten(list(evidence) FILTER (shown))) AS _evidence,
-  min(confidence) FILTER (shown) AS _confidence, max(updated) AS _updated, list_sort(list(id)) AS _triples
-FROM chosen GROUP BY subject"""
-    connection.execute(own)
-    shown = ", ".join(f"{type_column(c)} AS {quoted(c.stored)}" for c in table.columns)
-    cited = ", ".join(quoted(c.citations) for c in table.columns if c.citations and c.name != "name")
+    shown = [f"{type_column(c)} AS {quoted(c.stored)}" for c in table.columns]
+    if all(c.stored != "_type" for c in table.columns):
+        shown.append("entities.type AS _type")
+    cited = [quoted(c.citations) for c in table.columns if c.citations and c.name != "name"]
     name = f"coalesce({quoted(companion('name'))}, pivoted._evidence, []) AS {quoted(companion('name'))}"
-    return copy(
-        connection,
-        f"""
-SELECT {", ".join(part for part in (shown, name, cited) if part)}, coalesce(_triples, []) AS _triples
-FROM entities LEFT JOIN pivoted ON subject = entities.id
-WHERE type = {text(entity_type.name)} ORDER BY encode(name), entities.id""",
-        path,
-    )
+    return f"""
+WITH chosen AS (
+  SELECT *, readable AND (relation IN ({many}) OR 1 = row_number() OVER (PARTITION BY subject, relation, readable
+    ORDER BY confidence DESC, len(evidence) DESC, encode(value))) AS shown
+  FROM ({values(entity_type)})),
+pivoted AS (
+  SELECT subject, {", ".join(parts)}, in_order(flatten(list(evidence) FILTER (shown))) AS _evidence,
+    min(confidence) FILTER (shown) AS _confidence, max(updated) AS _updated, list_sort(list(id)) AS _triples
+  FROM chosen GROUP BY subject)
+SELECT {", ".join((*shown, name, *cited))}, coalesce(_triples, []) AS _triples
+FROM entities LEFT JOIN pivoted ON subject = entities.id WHERE type = {text(entity_type.name)}"""
+
+
+def values(entity_type: EntityType) -> str:
+    """A query for the values of a type's attributes, and whether they can be read as what the attributes hold."""
+    attributes = list(entity_type.attributes.values())
+    readable = " ".join(f"WHEN {text(a.name)} THEN {read(a, 'value')} IS NOT NULL" for a in attributes)
+    names = ", ".join(text(a.name) for a in attributes) or "''"
+    return f"""
+SELECT said.*, CASE relation {readable or "WHEN '' THEN FALSE"} END AND (relation <> 'name' OR value = entities.name)
+  AS readable
+FROM said JOIN entities ON entities.id = subject
+WHERE type = {text(entity_type.name)} AND subject_type = {text(entity_type.name)} AND relation IN ({names})"""
 
 
 def attribute_columns(attribute: Attribute) -> tuple[str, str]:
@@ -134,18 +118,21 @@ def type_column(column: Column) -> str:
     own = {
         "name": "entities.name",
         "_id": "entities.id",
+        "_type": "entities.type",
         "_aliases": "entities.aliases",
         "_page": "entities.page",
         "_documents": "entities.documents",
         "_evidence": "coalesce(pivoted._evidence, [])",
         "_updated": "greatest(entities.updated, pivoted._updated)",
     }
-    return own.get(column.name, f"pivoted.{quoted(column.stored)}")
+    return own.get(column.name, f"pivoted.{quoted(column.name)}")
 
 
 def report_unreadable(connection: duckdb.DuckDBPyConnection, entity_type: EntityType) -> None:
     """Values that were admitted under another ontology and cannot be read under this one are left out, not lost."""
-    found = connection.execute("""SELECT relation, count(*), min(value) FROM chosen
+    if not any(a.type in SQL_TYPES for a in entity_type.attributes.values()):
+        return
+    found = connection.execute(f"""SELECT relation, count(*), min(value) FROM ({values(entity_type)})
         WHERE NOT readable AND relation <> 'name' GROUP BY relation ORDER BY relation""").fetchall()
     for relation, count, example in found:
         message = "%s.%s: %d values such as %r are not of the attribute's type and are left out of SELECT"
@@ -155,20 +142,22 @@ def report_unreadable(connection: duckdb.DuckDBPyConnection, entity_type: Entity
 # Relations
 
 
-def stage_relation(connection: duckdb.DuckDBPyConnection, store: Store, relation: Relation) -> None:
-    """The triples of a relation, each attribute as a list of canonical texts; references as entity ids."""
-    attributes = list(relation.attributes.values())
-    fields = "".join(f", {quoted(a.name)} VARCHAR[]" for a in attributes)
-    connection.execute(f"""CREATE OR REPLACE TABLE links (id VARCHAR, subject VARCHAR, subject_type VARCHAR,
-        object VARCHAR, object_type VARCHAR, evidence VARCHAR[], confidence DOUBLE, updated BIGINT{fields})""")
-    columns = ["id", "subject", "subject_type", "object", "object_type", "evidence", "confidence", "updated"]
-    for batch in store.scan_triples(relation.name):
-        rows = [json.loads(row or "{}") for row in batch.column("attributes").to_pylist()]
-        table = pa.Table.from_batches([batch]).select(columns)
-        for attribute in attributes:
-            values = pa.array([texts_of(row.get(attribute.name)) for row in rows], pa.list_(pa.string()))
-            table = table.append_column(attribute.name, values)
-        insert(connection, "INSERT INTO links SELECT * FROM batch WHERE object IS NOT NULL", table)
+def link_columns(relation: Relation) -> pa.Schema:
+    """The columns of ``links``: those of a triple, and each attribute as a list of canonical texts."""
+    return pa.schema([*LINK.items(), *((name, pa.list_(pa.string())) for name in relation.attributes)])
+
+
+def links(relation: Relation, triples: pa.RecordBatch | pa.Table) -> pa.Table:
+    """Those of the triples (``graph.store.TRIPLE_COLUMNS``) that are links of a relation; references as entity ids."""
+    table = triples if isinstance(triples, pa.Table) else pa.Table.from_batches([triples])
+    mine = pc.and_(pc.equal(table["relation"], pa.scalar(relation.name)), pc.is_valid(table["object"]))
+    table = table.filter(mine)
+    rows = [json.loads(row or "{}") for row in table["attributes"].to_pylist()]
+    table = table.select(list(LINK))
+    for name in relation.attributes:
+        texts = pa.array([texts_of(row.get(name)) for row in rows], pa.list_(pa.string()))
+        table = table.append_column(name, texts)
+    return table.cast(link_columns(relation))
 
 
 def texts_of(value: Any) -> list[str] | None:
@@ -179,19 +168,14 @@ def texts_of(value: Any) -> list[str] | None:
     return [v["@"] if isinstance(v, dict) else canonical_text(v) for v in values]
 
 
-def write_relation(
-    connection: duckdb.DuckDBPyConnection, relation: Relation, table: Table, types: Iterable[str], path: Path
-) -> int:
-    """Writes the table of a relation; ``types`` are the Parquet files of the types, where the names are read."""
-    connection.execute("CREATE OR REPLACE TABLE names (id VARCHAR, name VARCHAR)")
-    for file in types:
-        connection.execute(f"INSERT INTO names SELECT _id, name FROM read_parquet({text(file)})")
+def relation_rows(relation: Relation, table: Table) -> str:
+    """A query over ``links`` and ``names`` for the rows of a relation's table."""
     attributes = list(relation.attributes.values())
-    typed = [f"{link_attribute(a, place)} AS {quoted(a.name)}" for place, a in enumerate(attributes)]
     joins = "".join(reference_join(a, place) for place, a in enumerate(attributes) if a.type == "reference")
     own = {
         "subject": "s.name",
         "object": "o.name",
+        **{a.name: link_attribute(a, place) for place, a in enumerate(attributes)},
         "_id": "links.id",
         "_subject_id": "links.subject",
         "_subject_type": "links.subject_type",
@@ -202,12 +186,9 @@ def write_relation(
         "_confidence": "links.confidence",
         "_updated": "links.updated",
     }
-    hidden = [f"{own[c.name]} AS {c.stored}" for c in table.columns if c.hidden]
-    parts = ["s.name AS subject", "o.name AS object", *typed, *hidden]
-    query = f"""
-SELECT {", ".join(parts)} FROM links JOIN names s ON s.id = links.subject JOIN names o ON o.id = links.object {joins}
-ORDER BY encode(s.name), encode(o.name), links.id"""
-    return copy(connection, query, path)
+    return f"""
+SELECT {", ".join(f"{own[c.name]} AS {quoted(c.stored)}" for c in table.columns)}
+FROM links JOIN names s ON s.id = links.subject JOIN names o ON o.id = links.object {joins}"""
 
 
 def link_attribute(attribute: Attribute, place: int) -> str:
@@ -231,11 +212,30 @@ LEFT JOIN (SELECT l.id, list(n.name ORDER BY encode(n.name)) AS shown
 # SQL
 
 
-def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> int:
-    settings = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP}"
+def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path, *, compression: str = "zstd") -> int:
+    """Writes the rows of a query to a Parquet file; gives their number."""
+    settings = f"FORMAT parquet, COMPRESSION {compression}, ROW_GROUP_SIZE {ROW_GROUP}"
     found = connection.execute(f"COPY ({query}) TO {text(str(path))} ({settings})").fetchone()
     assert found is not None
     return int(found[0])
+
+
+def insert(connection: duckdb.DuckDBPyConnection, statement: str, batch: pa.RecordBatch | pa.Table) -> None:
+    """Runs an INSERT that reads from ``batch``."""
+    with reading(connection, batch=batch):
+        connection.execute(statement)
+
+
+@contextmanager
+def reading(connection: duckdb.DuckDBPyConnection, **tables: pa.RecordBatch | pa.Table) -> Iterator[None]:
+    """Lets a connection read Arrow tables by name."""
+    for name, table in tables.items():
+        connection.register(name, table if isinstance(table, pa.Table) else pa.Table.from_batches([table]))
+    try:
+        yield
+    finally:
+        for name in tables:
+            connection.unregister(name)
 
 
 def read(attribute: Attribute, expression: str) -> str:

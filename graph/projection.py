@@ -1,41 +1,53 @@
-"""The columnar projection that SELECT reads: one Parquet file for each type and each relation of the ontology.
+"""The columnar projection that SELECT reads: a table in Parquet for each type and each relation of the ontology.
 
-It is brought up to the store's last change from the change log: only tables that a change touches are written again.
+It is brought up to the store's last change from the change log, row by row; tables of the past are made when they are
+asked for.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 import duckdb
-import pyarrow as pa
 
+from graph.build_tables import build_relations, build_types
+from graph.catch_up import MANY, Held, catch_up
 from graph.manifest import (
     Manifest,
-    TableFile,
-    describe_file,
+    TableFiles,
     is_whole,
     locked,
-    new_name,
     read_manifest,
     remove_leftovers,
     sync_folder,
     write_manifest,
 )
-from graph.pivot import insert, stage_attribute, stage_relation, stage_type, staging, text, write_relation, write_type
-from graph.store import Change, Store
+from graph.past_tables import is_sound, past_table
+from graph.pivot import NAMES, open_duckdb
+from graph.store import Store
+from graph.table_files import scan_file, select, source, write_table
 from graph.tables import Table, describe
-from ontology.schema import Relation
-from ontoloom.errors import ProjectionError
+from ontoloom.errors import ProjectionError, QueryError
 from ontoloom.progress import OnProgress, Progress, silent
 
-MANY = 50_000
-"""With more changed entities and triples than this, all tables are written again without asking which."""
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What changed since a manifest was written, and the time of the last change."""
+
+    time: str
+    entities: set[str]
+    triples: set[str]
 
 
 class ColumnarProjection:
@@ -50,19 +62,51 @@ class ColumnarProjection:
         self._on_progress = on_progress
         self._tables = {t.key: t for t in describe(store.ontology)}
         self._manifest: Manifest | None = None
+        self._past: set[Path] = set()
+        self._times: list[datetime] = []
+        self._duckdb: duckdb.DuckDBPyConnection | None = None
 
     @property
     def tables(self) -> list[Table]:
         return list(self._tables.values())
 
-    def path(self, table: Table) -> str:
-        """The file of a table, written so that DuckDB's ``read_parquet`` takes it for itself and not for a pattern."""
-        assert self._manifest is not None, "refresh first"
-        return pattern(self.folder / self._manifest.tables[table.key].name)
+    @property
+    def change(self) -> int:
+        """The change that the tables were last brought up to; 0 before the first refresh."""
+        return self._manifest.change if self._manifest is not None else 0
+
+    def source(self, table: Table, at: int | None = None) -> str:
+        """SQL text of a FROM item with the stored columns of a table, as it is or as it was just after change ``at``.
+
+        Holds until the next refresh but one. Raises QueryError where there is no such change.
+        """
+        manifest = self._manifest
+        assert manifest is not None, "refresh first"
+        if at is None or at == manifest.change:
+            return source(self.folder, manifest.tables[table.key])
+        if not 0 <= at < manifest.change:
+            raise QueryError(f"there is no change {at}: the last one is {manifest.change}", code="no-change")
+        time = self._time_of(at)
+        try:
+            path = past_table(self.folder / "past", self._store, table, at, time=time, in_use=self._past)
+        except OSError as error:
+            self._fail(error)
+        self._past.add(path)
+        return scan_file(path)
+
+    def change_at(self, time: datetime) -> int:
+        """The last change at or before a time (UTC where it names no zone). Raises QueryError where there is none."""
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        times = self._change_times()
+        if not times or time < times[0]:
+            begin = f"the first change was at {times[0].isoformat()}" if times else "nothing was ever written"
+            raise QueryError(f"the graph was empty at {time.isoformat()}: {begin}", code="no-change")
+        return bisect_right(times, time)
 
     def refresh(self) -> int:
         """Brings the tables up to the store's last change and gives its number. Raises ProjectionError."""
         last = self._store.last_change()
+        self._past.clear()
         if self._manifest is not None and self._manifest.change == last and self._is_current():
             return last
         try:
@@ -74,168 +118,129 @@ class ColumnarProjection:
         return last
 
     def repair(self) -> bool:
-        """Makes anew the tables whose files are not what was written; says whether there were any."""
+        """Makes anew the tables whose files are not what was written; says whether there were any.
+
+        So it does where other processes have refreshed the tables so often that those read last are gone.
+        """
+        damaged_past = [path for path in self._past if not is_sound(path)]
+        for path in damaged_past:
+            path.unlink(missing_ok=True)
         found = read_manifest(self.folder)
-        if found is not None and all(is_whole(self.folder, entry, thorough=True) for entry in found.tables.values()):
-            return False
-        if found is not None:
-            damaged = {k for k, entry in found.tables.items() if not is_whole(self.folder, entry, thorough=True)}
-            kept = {k: entry for k, entry in found.tables.items() if k not in damaged}
-            write_manifest(self.folder, replace(found, tables=kept))
+        whole = {k: f for k, f in found.tables.items() if is_whole(self.folder, f, thorough=True)} if found else {}
+        if found is not None and len(whole) == len(found.tables):
+            if found == self._manifest:
+                return bool(damaged_past)
+        elif found is not None:
+            write_manifest(self.folder, replace(found, tables=whole))
         self._manifest = None
         self.refresh()
         return True
 
     def _is_current(self) -> bool:
         manifest = self._manifest
-        return manifest is not None and all(is_whole(self.folder, entry) for entry in manifest.tables.values())
+        return manifest is not None and all(is_whole(self.folder, files) for files in manifest.tables.values())
 
     def _bring_up(self, last: int) -> Manifest:
         shutil.rmtree(self.folder / ".spill", ignore_errors=True)
         old = read_manifest(self.folder)
-        base = old if old is not None and self._fits(old, last) else None
-        kept = {k: e for k, e in base.tables.items() if k in self._tables and is_whole(self.folder, e)} if base else {}
-        stale = set(self._tables) - set(kept)
-        if base is not None and base.change < last:
-            stale |= self._touched(self._store.changes(base.change), kept)
-        if base is not None and not stale and base.change == last:
-            return base
+        since = self._since(old, last) if old is not None else None
+        whole = self._whole(old) if old is not None and since is not None else {}
+        if old is not None and since is not None and old.change == last and len(whole) == len(self._tables):
+            return old
         remove_leftovers(self.folder, old)
-        written = self._write(stale, kept) if stale else {}
-        manifest = Manifest(last, self._time_of(last), self._stamp, {**kept, **written})
+        if since is not None and (since.entities or since.triples):
+            whole = self._catch_up(whole, since)
+        files = {**whole, **self._build(whole)}
+        sync_folder(self.folder)
+        time = since.time if since is not None else self._time_of(last)
+        manifest = Manifest(last, time, self._stamp, files)
         write_manifest(self.folder, manifest)
         return manifest
+
+    def _whole(self, manifest: Manifest) -> dict[str, TableFiles]:
+        """The tables of a manifest that can be read."""
+        known = {key: files for key, files in manifest.tables.items() if key in self._tables}
+        return {key: files for key, files in known.items() if is_whole(self.folder, files)}
+
+    # What changed
 
     @property
     def _stamp(self) -> str:
         return f"{self._ontology.stamp} {self._ontology.hash}"
 
-    def _fits(self, manifest: Manifest, last: int) -> bool:
-        """Whether a manifest was made from this store, under this ontology."""
-        return (
-            manifest.ontology == self._stamp
-            and manifest.change <= last
-            and self._time_of(manifest.change) == manifest.time
-        )
+    def _since(self, manifest: Manifest, last: int) -> Since | None:
+        """What changed since a manifest; None where it was made from another store or ontology, or where it is a lot.
+
+        The store is known again by the time of the change that the manifest stands at, unless we wrote it ourselves.
+        """
+        if manifest.ontology != self._stamp or manifest.change > last:
+            return None
+        if manifest != self._manifest and self._time_of(manifest.change) != manifest.time:
+            return None
+        found = Since(manifest.time, set(), set())
+        many = max(MANY, sum(files.base.rows for files in manifest.tables.values()) // 10)
+        for change in self._store.changes(manifest.change):
+            found = replace(found, time=change.time.isoformat())
+            found.entities.update(change.entities)
+            found.triples.update(change.triples)
+            if len(found.entities) + len(found.triples) > many:
+                return None
+        return found
 
     def _time_of(self, change: int) -> str:
-        found = next(iter(self._store.changes(change - 1)), None) if change else None
-        return found.time.isoformat() if found is not None and found.number == change else ""
+        """The time of a change; empty before the first."""
+        return self._change_times()[change - 1].isoformat() if change else ""
 
-    # What a change touches
-
-    def _touched(self, changes: Iterable[Change], kept: dict[str, TableFile]) -> set[str]:
-        entities: set[str] = set()
-        triples: set[str] = set()
-        for change in changes:
-            entities.update(change.entities)
-            triples.update(change.triples)
-            if len(entities) + len(triples) > MANY:
-                return set(self._tables)
-        return self._touched_by_triples(triples, kept) | self._touched_by_entities(entities, kept)
-
-    def _touched_by_triples(self, ids: set[str], kept: dict[str, TableFile]) -> set[str]:
-        touched: set[str] = set()
-        for batch in self._store.scan_triples(ids=sorted(ids)) if ids else ():
-            for relation, subject_type, target in zip(
-                *(batch.column(name).to_pylist() for name in ("relation", "subject_type", "object")), strict=True
-            ):
-                touched.add(f"type {subject_type}" if target is None else f"relation {relation}")
-        return (touched | self._holding(ids, kept)) & set(self._tables)
-
-    def _touched_by_entities(self, ids: set[str], kept: dict[str, TableFile]) -> set[str]:
-        """The types of entities, and where a name changed the relations that may show it."""
-        now = self._store.entities(sorted(ids)) if ids else {}
-        touched = {f"type {entity.type}" for entity in now.values()}
-        for key, entity_id, name in self._rows(ids, kept):
-            touched.add(key)
-            if entity_id not in now or now[entity_id].name != name:
-                type_name = key.removeprefix("type ")
-                touched |= {f"relation {r.name}" for r in self._ontology.relations.values() if type_name in ends(r)}
-        return touched & set(self._tables)
-
-    def _holding(self, ids: set[str], kept: dict[str, TableFile]) -> set[str]:
-        """The tables that hold a triple now: for triples that are gone, all that tells where they were."""
-        with lookup(ids) as connection:
-            return {
-                key
-                for key, entry in kept.items()
-                if connection.execute(
-                    f"""SELECT 1 FROM read_parquet({text(pattern(self.folder / entry.name))})
-                    WHERE {"_id IN (FROM wanted)" if key.startswith("relation ") else LISTED} LIMIT 1"""
-                ).fetchone()
-            }
-
-    def _rows(self, ids: set[str], kept: dict[str, TableFile]) -> list[tuple[str, str, str]]:
-        """Table, id and name of the entities as the tables hold them."""
-        with lookup(ids) as connection:
-            return [
-                (key, *row)
-                for key, entry in kept.items()
-                if key.startswith("type ")
-                for row in connection.execute(
-                    f"""SELECT _id, name FROM read_parquet({text(pattern(self.folder / entry.name))})
-                    WHERE _id IN (FROM wanted)"""
-                ).fetchall()
-            ]
+    def _change_times(self) -> list[datetime]:
+        """The time of each change, in order. Changes are numbered from 1 on."""
+        if len(self._times) < self._store.last_change():
+            self._times = [time for _, time in self._store.change_times()]
+        return self._times
 
     # Writing
 
-    def _write(self, stale: set[str], kept: dict[str, TableFile]) -> dict[str, TableFile]:
-        written: dict[str, TableFile] = {}
-        types = [t for t in self._ontology.types.values() if f"type {t.name}" in stale]
-        relations = [r for r in self._ontology.relations.values() if f"relation {r.name}" in stale]
-        with staging(self.folder / ".spill") as connection:
-            for entity_type in types:
-                stage_type(connection, self._store, entity_type.name)
-            for name in sorted({name for t in types for name in t.attributes}):
-                stage_attribute(connection, self._store, name)
-            for entity_type in types:
-                table, path = self._begin(f"type {entity_type.name}", len(written), len(stale))
-                rows = write_type(connection, entity_type, table, path)
-                written[table.key] = describe_file(path, rows=rows)
-            connection.execute("DROP TABLE said; DROP TABLE entities")
-            for relation in relations:
-                table, path = self._begin(f"relation {relation.name}", len(written), len(stale))
-                stage_relation(connection, self._store, relation)
-                files = {**kept, **written}
-                names = [pattern(self.folder / files[f"type {t}"].name) for t in sorted(ends(relation))]
-                rows = write_relation(connection, relation, table, names, path)
-                written[table.key] = describe_file(path, rows=rows)
-        sync_folder(self.folder)
-        self._on_progress(Progress("tables", len(stale), len(stale)))
-        return written
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB to catch up with; kept, since to open one takes longer than to bring up a table."""
+        if self._duckdb is None:
+            self._duckdb = open_duckdb(self.folder / ".spill")
+        return self._duckdb
 
-    def _begin(self, key: str, done: int, total: int) -> tuple[Table, Path]:
-        self._on_progress(Progress("tables", done, total, key))
-        return self._tables[key], self.folder / new_name(key)
+    def _catch_up(self, files: Mapping[str, TableFiles], since: Since) -> dict[str, TableFiles]:
+        self._on_progress(Progress("tables", 0, len(files), "rows that changed"))
+        held = Held(self._connection(), self._store, self.folder, self._tables, files)
+        try:
+            found = catch_up(held, since.entities, since.triples)
+        except (duckdb.Error, sqlite3.Error) as error:
+            sound = {key: entry for key, entry in files.items() if is_whole(self.folder, entry, thorough=True)}
+            if len(sound) == len(files):
+                raise
+            logger.warning("tables in %s are damaged and are made anew: %s", self.folder, error)
+            return self._catch_up(sound, since)
+        self._on_progress(Progress("tables", len(files), len(files)))
+        return found
+
+    def _build(self, whole: Mapping[str, TableFiles]) -> dict[str, TableFiles]:
+        """The tables that are not there, or have to be made anew."""
+        stale = [table for key, table in self._tables.items() if key not in whole]
+        built: dict[str, TableFiles] = {}
+        if not stale:
+            return built
+        with open_duckdb(self.folder / ".spill") as connection:
+
+            def write(table: Table, rows: str) -> None:
+                self._on_progress(Progress("tables", len(built), len(stale), table.key))
+                built[table.key] = write_table(connection, self.folder, table, rows)
+
+            build_types(connection, self._store, self._ontology, [t for t in stale if t.of == "type"], write)
+            relations = [t for t in stale if t.of == "relation"]
+            connection.execute(f"CREATE TABLE names ({NAMES})")
+            for key, files in {**whole, **built}.items() if relations else ():
+                if self._tables[key].of == "type":
+                    connection.execute(f"INSERT INTO names {select(self.folder, files, '_id, name')}")
+            build_relations(connection, self._store, self._ontology, relations, write)
+        self._on_progress(Progress("tables", len(stale), len(stale)))
+        return built
 
     def _fail(self, error: OSError) -> NoReturn:
         message = f"the tables for SELECT cannot be written to {self.folder}: {error.strerror or error}"
         raise ProjectionError(message, hint="make room or choose another folder") from error
-
-
-LISTED = "list_has_any(_triples, (SELECT list(id) FROM wanted))"
-
-
-def ends(relation: Relation) -> set[str]:
-    """The types of which a relation's table shows names."""
-    targets = {t for a in relation.attributes.values() for t in a.targets}
-    return {*relation.domain, *relation.range, *targets}
-
-
-@contextmanager
-def lookup(ids: set[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB with the table ``wanted`` of ids."""
-    connection = duckdb.connect(":memory:")
-    try:
-        connection.execute("CREATE TABLE wanted (id VARCHAR)")
-        insert(connection, "INSERT INTO wanted FROM batch", pa.table({"id": pa.array(sorted(ids), pa.string())}))
-        yield connection
-    finally:
-        connection.close()
-
-
-def pattern(path: Path) -> str:
-    """A path for DuckDB, which takes ``*``, ``?`` and ``[`` for a pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))

@@ -6,12 +6,17 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from graph.expressions import many_values, resolve, resolve_one
-from graph.from_clause import Catalogue, add_from, add_join, renamed
+from graph.catalogue import Catalogue
+from graph.comparisons import COMPARISON_HANDLERS
+from graph.expressions import EXPRESSION_HANDLERS
+from graph.from_clause import add_from, add_join, renamed
 from graph.guard import at, spelled, written
+from graph.resolve import HANDLERS, many_values, resolve, resolve_one
 from graph.scopes import Scope, as_column, find, fold, joined
 from graph.tables import UNKNOWN, Column, Kind
 from ontology.findings import did_you_mean
+
+HANDLERS.update(EXPRESSION_HANDLERS | COMPARISON_HANDLERS)
 
 
 def rewrite(query: exp.Expr, catalogue: Catalogue, parent: Scope | None = None) -> list[Column]:

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
 
-MEMORY = "1GB"
+MEMORY = "1 GB"
+STEP = 0.05
+"""Seconds between two looks at whether a statement is to be interrupted."""
+NOTHING: Mapping[str, pa.Table] = MappingProxyType({})
 
 
 @lru_cache(maxsize=8)
@@ -37,26 +42,44 @@ def open_sandbox(folder: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def run(folder: Path, sql: str, *, timeout: float) -> pa.Table:
-    """All rows of a statement. Raises duckdb.Error; duckdb.InterruptException after ``timeout`` seconds."""
-    with interrupted_after(open_sandbox(folder).cursor(), timeout) as cursor:
+def run(
+    folder: Path,
+    sql: str,
+    *,
+    timeout: float,
+    given: Mapping[str, pa.Table] = NOTHING,
+    cancelled: threading.Event | None = None,
+) -> pa.Table:
+    """All rows of a statement, which may read the tables that are ``given`` by name too.
+
+    Raises duckdb.Error; duckdb.InterruptException after ``timeout`` seconds, and once ``cancelled`` is set.
+    """
+    with interrupted_after(open_sandbox(folder).cursor(), timeout, cancelled) as cursor:
+        for name, rows in given.items():
+            cursor.register(name, rows)
         table: pa.Table = cursor.sql(sql).to_arrow_table()
     return table
 
 
 @contextmanager
-def interrupted_after(cursor: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Interrupts what runs on the cursor when the time is up.
+def interrupted_after(
+    cursor: duckdb.DuckDBPyConnection, seconds: float, cancelled: threading.Event | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Interrupts what runs on the cursor when the time is up, or soon after ``cancelled`` is set.
 
     It does so again and again until it ends: an interrupt that comes before a statement has begun is lost.
     """
     ended = threading.Event()
+    end = monotonic() + seconds
 
     def watch() -> None:
-        wait = seconds
+        wait = seconds if cancelled is None else min(seconds, STEP)
         while not ended.wait(wait):
-            cursor.interrupt()
-            wait = 0.05
+            if monotonic() >= end or (cancelled is not None and cancelled.is_set()):
+                cursor.interrupt()
+                wait = STEP
+            else:
+                wait = max(0.0, min(end - monotonic(), STEP))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

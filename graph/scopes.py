@@ -14,6 +14,9 @@ from graph.tables import Column, Kind
 from ontology.findings import did_you_mean
 from ontoloom.errors import QueryError
 
+MAIN = "main"
+"""The schema of all tables but those of ``information_schema``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -92,6 +95,8 @@ def fold(name: str) -> str:
 def find(node: exp.Column, scope: Scope) -> Found:
     """What a column stands for. Raises QueryError at its place: unknown, ambiguous, or a record."""
     parts = [part.name for part in node.parts]
+    if len(parts) > 2 and fold(parts[0]) == MAIN and not any(fold(s.alias) == MAIN for s in scope.sources):
+        parts = parts[1:]  # main.Model.name, as programs write it that read information_schema
     for level in scope.outward():
         found = find_here(node, parts, level)
         if found is not None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, TypeAlias
 
 import duckdb
@@ -18,14 +19,14 @@ import pyarrow as pa
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
 
-from graph.from_clause import Catalogue
-from graph.guard import DIALECT, at, parse
+from graph.catalogue import Catalogue
+from graph.explain import plan_lines
+from graph.guard import DIALECT, at, parse, without_explain
 from graph.projection import ColumnarProjection
 from graph.rewrite import rewrite
 from graph.sandbox import MEMORY, run
 from graph.store import Store
 from graph.tables import Column as Output
-from graph.tables import Table, describe
 from ontoloom.errors import QueryError
 
 logger = logging.getLogger(__name__)
@@ -49,41 +50,95 @@ class Selection:
 
 
 def select(
-    store: Store, projection: ColumnarProjection, sql: str, *, max_rows: int = 10_000, timeout: float = 30.0
+    store: Store,
+    projection: ColumnarProjection,
+    sql: str,
+    *,
+    max_rows: int = 10_000,
+    timeout: float = 30.0,
+    cancelled: Event | None = None,
+    read: Callable[[str], exp.Query] = parse,
 ) -> Selection:
-    """Runs one SELECT statement. Raises QueryError with line and column at whatever cannot be run.
+    """Runs one SELECT statement, or says with EXPLAIN before it how it would be run.
 
-    ``timeout`` is in seconds. The result holds at most ``max_rows`` rows.
+    ``timeout`` is in seconds. The result holds at most ``max_rows`` rows. Another thread stops the statement by
+    setting ``cancelled``. ``read`` reads the statement (``graph.prepare``: parameters, saved views, a past state).
+    Raises QueryError with line and column at whatever cannot be run.
     """
-    statement = parse(sql)
-    tables = describe(store.ontology)
+    sql, explained = without_explain(sql)
+    statement = read(sql)
+    limits = Limits(max_rows, timeout, cancelled)
     projection.refresh()
+    work = explain_statement if explained else run_statement
     try:
-        return run_statement(tables, projection, statement, max_rows=max_rows, timeout=timeout)
+        return work(store, projection, statement, limits)
     except duckdb.Error as error:
-        if isinstance(error, duckdb.InterruptException) or not projection.repair():
-            raise readable_error(error, statement, projection, timeout=timeout) from None
+        if isinstance(error, STOPPED) or not projection.repair():
+            raise readable_error(error, statement, projection, limits) from None
     try:
-        return run_statement(tables, projection, statement, max_rows=max_rows, timeout=timeout)
+        return work(store, projection, statement, limits)
     except duckdb.Error as error:
-        raise readable_error(error, statement, projection, timeout=timeout) from None
+        raise readable_error(error, statement, projection, limits) from None
 
 
-def run_statement(
-    tables: list[Table], projection: ColumnarProjection, statement: exp.Query, *, max_rows: int, timeout: float
-) -> Selection:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a statement is stopped: rows, seconds, and what another thread sets."""
+
+    rows: int
+    seconds: float
+    cancelled: Event | None
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self.cancelled is not None and self.cancelled.is_set()
+
+
+STOPPED = (duckdb.InterruptException, duckdb.OutOfMemoryException)
+
+
+def run_statement(store: Store, projection: ColumnarProjection, statement: exp.Query, limits: Limits) -> Selection:
+    catalogue = Catalogue(store, projection, projection.tables)
+    text, outputs = compile_statement(statement, catalogue, limits.rows + 1)
+    rows = tidy(run_text(catalogue, text, limits), outputs)
+    columns = [Column(o.name, result_type(o, f.type)) for o, f in zip(outputs, rows.schema, strict=True)]
+    return Selection(columns, rows.slice(0, limits.rows), rows.num_rows > limits.rows)
+
+
+def explain_statement(store: Store, projection: ColumnarProjection, statement: exp.Query, limits: Limits) -> Selection:
+    """The plan of a statement as one column of lines."""
+    catalogue = Catalogue(store, projection, projection.tables)
+    text, _ = compile_statement(statement, catalogue, None)
+    plan = run_text(catalogue, f"EXPLAIN (FORMAT JSON) {text}", limits).column(1)[0].as_py()
+    lines = pa.array(plan_lines(plan, catalogue.read), pa.string())
+    return Selection([Column("plan", "string")], pa.table({"plan": lines}), truncated=False)
+
+
+def run_text(catalogue: Catalogue, text: str, limits: Limits) -> pa.Table:
+    if limits.is_cancelled:
+        raise QueryError(CANCELLED, code="cancelled")
+    folder = catalogue.projection.folder
+    return run(folder, text, timeout=limits.seconds, given=catalogue.given, cancelled=limits.cancelled)
+
+
+def compile_statement(statement: exp.Query, catalogue: Catalogue, rows: int | None) -> tuple[str, list[Output]]:
+    """SQL for the sandbox, of at most so many rows, and the columns of the result."""
     try:
         query = statement.copy()
-        outputs = rewrite(query, Catalogue(tables, projection.path))
-        query = limited(query, max_rows + 1)
-        text = query.sql(dialect=DIALECT, comments=False, normalize_functions=False, unsupported_level=ErrorLevel.RAISE)
+        outputs = rewrite(query, catalogue)
+        query = query if rows is None else limited(query, rows)
+        text = query.sql(
+            dialect=DIALECT,
+            copy=False,
+            comments=False,
+            normalize_functions=False,
+            unsupported_level=ErrorLevel.RAISE,
+        )
     except RecursionError:
         raise QueryError("the statement is nested too deeply", code="size") from None
     except UnsupportedError as error:
         raise QueryError(f"the statement cannot be run: {one_line(str(error))}", code="forbidden") from None
-    rows = tidy(run(projection.folder, text, timeout=timeout), outputs)
-    columns = [Column(o.name, result_type(o, f.type)) for o, f in zip(outputs, rows.schema, strict=True)]
-    return Selection(columns, rows.slice(0, max_rows), rows.num_rows > max_rows)
+    return text, outputs
 
 
 def limited(query: exp.Query, rows: int) -> exp.Query:
@@ -140,14 +195,17 @@ def result_type(output: Output, arrow: pa.DataType) -> str:
 
 
 def readable_error(
-    error: duckdb.Error, statement: exp.Query, projection: ColumnarProjection, *, timeout: float
+    error: duckdb.Error, statement: exp.Query, projection: ColumnarProjection, limits: Limits
 ) -> QueryError:
     """DuckDB's error as one line, at the function it speaks of, without names that are not the statement's."""
     if isinstance(error, duckdb.InterruptException):
+        if limits.is_cancelled:
+            return QueryError(CANCELLED, code="cancelled")
         hint = "narrow it down with WHERE, or allow more time"
-        return QueryError(f"the statement took longer than {timeout:g} seconds", code="timeout", hint=hint)
+        return QueryError(f"the statement took longer than {limits.seconds:g} seconds", code="timeout", hint=hint)
     if isinstance(error, duckdb.OutOfMemoryException):
-        return QueryError(f"the statement needs more than {MEMORY} of memory", code="memory", hint="narrow it down")
+        hint = "narrow it down with WHERE, or let fewer rows be sorted, grouped or gathered at once"
+        return QueryError(f"the statement needs more than {MEMORY} of memory", code="memory", hint=hint)
     message = one_line(str(error))
     if any(word in message for word in INTERNAL) or str(projection.folder) in message:
         logger.debug("SELECT: %s", error)
@@ -160,6 +218,7 @@ def readable_error(
     return QueryError(message, code="execution")
 
 
+CANCELLED = "the statement was cancelled"
 INTERNAL = ("_value", "_row", "list_bool_or", "list_transform", "read_parquet", "_citations.", ".parquet")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ontology.schema import Attribute, EntityType, Ontology, Relation
+from ontology.schema import Attribute, EntityType, EnumValue, Ontology, Relation
 
 Family = Literal["text", "number", "boolean", "date", "interval", "null", "unknown"]
 
@@ -16,11 +16,15 @@ FAMILIES: dict[str, Family] = {"integer": "number", "number": "number", "boolean
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is known of the values of an expression. ``many``: each is a list. ``attribute``: where they come from."""
+    """What is known of the values of an expression.
+
+    ``many``: each is a list. ``attribute``: where they come from. ``unit``: what numbers count, empty where not known.
+    """
 
     family: Family
     many: bool = False
     attribute: Attribute | None = None
+    unit: str = ""
 
     @property
     def element(self) -> Kind:
@@ -60,10 +64,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A type or relation as a table; ``columns`` in the order in which ``*`` shows them."""
+    """A type or relation, or a view over them, as a table; ``columns`` in the order in which ``*`` shows them."""
 
     name: str
-    of: Literal["type", "relation"]
+    of: Literal["type", "relation", "view"]
     columns: tuple[Column, ...]
     description: str = ""
 
@@ -73,7 +77,7 @@ class Table:
 
 
 def describe(ontology: Ontology) -> list[Table]:
-    """Every table that a SELECT may name, types first."""
+    """Every type and relation as it is stored, types first; ``graph.catalogue`` makes what a SELECT names of them."""
     types = [type_table(t) for t in ontology.types.values()]
     return types + [relation_table(r) for r in ontology.relations.values()]
 
@@ -94,6 +98,7 @@ def relation_table(relation: Relation) -> Table:
     columns = [Column(n, TEXT, n, "_evidence") for n in ("subject", "object")]
     columns += [Column(a.name, attribute_kind(a), a.name, "_evidence") for a in relation.attributes.values()]
     own = dict.fromkeys(("_id", "_subject_id", "_subject_type", "_object_id", "_object_type"), TEXT)
+    own |= {"_subject_type": names_of_types(relation.domain), "_object_type": names_of_types(relation.range)}
     return Table(relation.name, "relation", (*columns, *hidden(own)), relation.description)
 
 
@@ -104,7 +109,12 @@ def hidden(own: dict[str, Kind]) -> Iterable[Column]:
 
 
 def attribute_kind(attribute: Attribute) -> Kind:
-    return Kind(FAMILIES.get(attribute.type, "text"), attribute.many, attribute)
+    return Kind(FAMILIES.get(attribute.type, "text"), attribute.many, attribute, attribute.unit)
+
+
+def names_of_types(types: Iterable[str]) -> Kind:
+    """The kind of a column that says of which type something is: other words than these are mistakes."""
+    return attribute_kind(Attribute("type", "enum", values=tuple(EnumValue(name) for name in types)))
 
 
 def companion(name: str) -> str:

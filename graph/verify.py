@@ -46,7 +46,8 @@ def _unique(what: str, items: Iterable[tuple[str, Item]]) -> dict[str, Item]:
     """Items by id, in order; equal ones collapse."""
     found: dict[str, Item] = {}
     for key, item in items:
-        _demand(found.setdefault(key, item) == item, "{}: {!r} is given twice, differently", what, key)
+        first = found.setdefault(key, item)
+        _demand(first is item or first == item, "{}: {!r} is given twice, differently", what, key)
     return found
 
 

@@ -110,7 +110,7 @@ def _walk(folder: Path) -> list[_File]:
             if path.suffix.lower() in SUFFIXES:
                 relative = path.relative_to(folder)
                 found.append(_File(path, relative.as_posix(), is_wiki or WIKI in relative.parts[:-1]))
-            elif path.suffix.lower() not in (".yaml", ".yml", ".toml"):
+            elif path.suffix.lower() not in (".yaml", ".yml", ".toml", ".sql"):
                 passed_over[path.suffix.lower() or name] += 1
     if passed_over:
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in sorted(passed_over.items()))

@@ -254,7 +254,7 @@ class _Reader:
                 fix = f"it takes {', '.join(allowed)}"
                 self.source.error(at, code, f"a {kind} cannot stand here", fix)
             else:
-                types.append(kind)
+                types += [t for t in self.ontology.subtypes(kind) if t in allowed]
         return End(tuple(types) or allowed, new=new, origin=origin, name=name)
 
     def _origins(self, entry: Entry) -> tuple[str, ...]:

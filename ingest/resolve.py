@@ -47,8 +47,9 @@ class Resolver:
         # from a claim that cannot hold.
         plausible = [of_claim for of_claim in ends if all(self._may_be(*end) for end in of_claim)]
         for mention, legal in (end for of_claim in plausible for end in of_claim):
-            if mention.type is None and len(legal) == 1:
-                self._stated.setdefault(self._key(mention.name), {legal[0]})
+            implied = ontology.widest(legal)
+            if mention.type is None and implied is not None:
+                self._stated.setdefault(self._key(mention.name), {implied})
 
     def _may_be(self, mention: Mention, legal: Sequence[str]) -> bool:
         """Whether nothing speaks against a mention being of one of the types."""
@@ -83,12 +84,14 @@ class Resolver:
     def _infer(self, mention: Mention, legal: Sequence[str]) -> Entity | Unresolved:
         stated = self._stated.get(self._key(mention.name), set())
         fitting = sorted(stated & set(legal))
+        fitting = [t for t in fitting if not set(self._ontology.subtypes(t)[1:]) & stated]  # the most specific ones
         if len(fitting) == 1:
             return self._entity(mention, fitting[0])
         if stated and not fitting:
             return self._entity(mention, min(stated))
-        if len(legal) == 1:
-            return self._entity(mention, legal[0])
+        widest = self._ontology.widest(legal)
+        if widest is not None and not fitting:
+            return self._entity(mention, widest)
         types = " or ".join(fitting or legal) or "of any type"
         return Unresolved("ambiguous-type", f"nothing tells whether '{mention.name}' is {types}")
 

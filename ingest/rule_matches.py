@@ -12,6 +12,7 @@ from ingest.rule_language import DOCUMENT, NEAREST, End, Literal, Rule
 from ingest.rule_patterns import Filler, compile_expression
 from ingest.rule_sentences import CleanSentence, Marked, Named, Reading, governor
 from ingest.rule_values import to_value, trim_name
+from ontology.schema import Ontology
 from ontoloom.names import name_key
 from ontoloom.records import Claim, Document, Mention, Value
 
@@ -42,6 +43,7 @@ class Pattern:
 class Context:
     """Where a match was found. ``topic`` holds what the document's title names."""
 
+    ontology: Ontology
     ruleset: str
     document: Document
     section: str
@@ -150,7 +152,7 @@ class _Match:
             span = self._capture(role)
             return self._named_in(span, filler) if span else []
         if end.name is not None:
-            return [Found(Mention(end.name, _only(end.types)))]
+            return [Found(Mention(end.name, self.context.ontology.widest(end.types)))]
         for origin in end.origin or (NEAREST,):
             found = self._nearest(end) if origin == NEAREST else self._topic(end) if origin == DOCUMENT else None
             if found:
@@ -186,7 +188,11 @@ class _Match:
         if not filler.new:
             return None
         name = trim_name(self._plain(span))
-        return Found(Mention(name, _only(filler.types)), place=self.marked.plain(*span)) if name else None
+        return (
+            Found(Mention(name, self.context.ontology.widest(filler.types)), place=self.marked.plain(*span))
+            if name
+            else None
+        )
 
     def _nearest(self, end: End) -> Found | None:
         """The name before the match that governs it, else the one that follows a comma right after it."""
@@ -215,7 +221,7 @@ class _Match:
             reading = next(iter(readings.values()))
             return Found(Mention(reading.name, reading.type), reading.entity)
         title = self.context.document.title
-        return Found(Mention(title, _only(end.types))) if end.new and title else None
+        return Found(Mention(title, self.context.ontology.widest(end.types))) if end.new and title else None
 
     def _capture(self, role: str) -> _Span | None:
         group = self.pattern.groups.get(role)
@@ -248,7 +254,3 @@ def _known(named: Named, types: frozenset[str]) -> Found | None:
     entity = first.entity if len({reading.entity for reading in readings}) == 1 else ""
     mention = Mention(first.name, first.type if len(kinds) == 1 else None)
     return Found(mention, entity, (named.start, named.end), named.inferred)
-
-
-def _only(types: Sequence[str]) -> str | None:
-    return types[0] if len(types) == 1 else None

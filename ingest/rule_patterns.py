@@ -15,6 +15,7 @@ from typing import Any
 
 from ingest.rule_language import BUILT_IN, End, Literal, Rule, Slot, find_slots
 from ontology.findings import did_you_mean
+from ontology.schema import EntityType, with_subtypes
 
 FIRST_CODE = 0xF0000
 PRIVATE = "\U000f0000-\U000fffff"
@@ -56,7 +57,7 @@ class Expanded:
 
 
 def expand(
-    pattern: str, *, rule: Rule | None, pieces: Mapping[str, str], types: Mapping[str, Any], classes: Classes
+    pattern: str, *, rule: Rule | None, pieces: Mapping[str, str], types: Mapping[str, EntityType], classes: Classes
 ) -> Expanded:
     """Fills the slots of a pattern, or of a guard when ``rule`` is None. What cannot be filled is a fault."""
     filling = _Filling(rule, {**BUILT_IN, **pieces}, types, classes, Expanded())
@@ -81,7 +82,7 @@ def compile_expression(source: str) -> Any:
 class _Filling:
     rule: Rule | None
     pieces: Mapping[str, str]
-    types: Mapping[str, Any]
+    types: Mapping[str, EntityType]
     classes: Classes
     out: Expanded
 
@@ -138,7 +139,7 @@ class _Filling:
         if not what and isinstance(meaning, End):
             return self._named(meaning.types, new=slot.new or meaning.new)
         if all(name in self.types for name in what):
-            return self._named(what, new=slot.new)
+            return self._named(with_subtypes(self.types, what), new=slot.new)
         if len(what) == 1 and what[0] in self.pieces:
             if depth > 20:
                 return self._fault(

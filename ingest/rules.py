@@ -57,7 +57,8 @@ class RuleExtractor:
                 before: CleanSentence | None = None
                 for start, end in sentences(document.text, *paragraph):
                     sentence = self._prepare(document.text, start, end, before, topic)
-                    context = Context(self._rules.name, document, passage.section, sentence, topic)
+                    rules = self._rules
+                    context = Context(rules.ontology, rules.name, document, passage.section, sentence, topic)
                     yield from without_repeats(self._read_sentence(context))
                     before = sentence
 

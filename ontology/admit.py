@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ontology.findings import did_you_mean, shown
 from ontology.schema import Attribute, Ontology, Relation
 from ontology.values import BadValue, read_value
-from ontoloom.records import Entity, EntityRef, Triple, Value
+from ontoloom.records import Entity, EntityRef, Triple, Value, canonical_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +115,26 @@ def _refuse_ends(relation: Relation, subject: Entity, object: Entity) -> Refusal
 def _admit_attributes(
     relation: Relation, attributes: Sequence[tuple[str, Entity | Value]]
 ) -> tuple[tuple[str, EntityRef | Value], ...] | Refusal:
-    """Attributes of a relation in canonical form, sorted by name."""
-    read: dict[str, EntityRef | Value] = {}
+    """Attributes of a relation in canonical form, sorted by name, the values of one that holds many by their text."""
+    read: dict[tuple[str, str], EntityRef | Value] = {}
+    named: set[str] = set()
     for name, value in attributes:
         attribute = relation.attributes.get(name)
         if attribute is None:
             message = f"'{relation.name}' has no attribute {shown(name)}"
             return _refuse("unknown-relation-attribute", message, did_you_mean(name, list(relation.attributes)))
-        if name in read:
+        if name in named and not attribute.many:
             return _refuse("bad-value", f"'{name}' of '{relation.name}' is given twice", "give it once")
         canonical = _read_reference(attribute, value) if attribute.type == "reference" else _read(attribute, value)
         if isinstance(canonical, Refusal):
             return canonical
-        read[name] = canonical
-    missing = [a.name for a in relation.attributes.values() if a.required and a.name not in read]
+        named.add(name)
+        read[name, canonical_text(canonical)] = canonical
+    missing = [a.name for a in relation.attributes.values() if a.required and a.name not in named]
     if missing:
         message = f"'{relation.name}' needs the attribute '{missing[0]}'"
         return _refuse("missing-attribute", message, "state it")
-    return tuple(sorted(read.items()))
+    return tuple((name, value) for (name, _), value in sorted(read.items(), key=lambda item: item[0]))
 
 
 def _read_reference(attribute: Attribute, value: Entity | Value) -> EntityRef | Refusal:

@@ -185,8 +185,6 @@ def _check_keys(source: Source, entry: Entry, name: str, found: Entries, value_t
             message = f"'{key}' is for {' and '.join(allowed)}, and '{name}' is {value_type}"
         elif key == "identifying" and place != "relation":
             message = "'identifying' is for attributes of relations"
-        elif key == "many" and place == "relation":
-            message = "an attribute of a relation holds one value; make one statement for each"
         elif key in ("many", "required") and value_type == "record":
             message = f"'{key}' is for the fields of a record, not for the record"
         else:

@@ -19,7 +19,7 @@ from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
 from ontology.strict_yaml import CONFLICT, Source, compose, end, kind, start
 from ontology.values import BadValue, read_value
 from ontoloom.names import name_key
-from ontoloom.records import Value
+from ontoloom.records import Value, canonical_text
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 CLOSING = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
@@ -303,14 +303,29 @@ def _read_target(
     target = _read_reference(source, found["target"]) if "target" in found else None
     attributes: list[tuple[str, Value | PageRef]] = []
     for name in sorted(found.keys() - {"target"}):
-        attribute = relation.attributes[name]
-        if attribute.type == "reference":
-            value: Value | PageRef | None = _read_reference(source, found[name])
-        else:
-            value = _read_scalar(source, attribute, found[name])
-        if value is not None:
-            attributes.append((name, value))
+        attributes += [(name, value) for value in _read_values(source, relation.attributes[name], found[name])]
     return None if target is None else (target, tuple(attributes))
+
+
+def _read_values(source: Source, attribute: Attribute, entry: Entry) -> list[Value | PageRef]:
+    """The value of a relation's attribute; of one that holds many its values, by their text."""
+    key, node = entry
+    items = [entry]
+    if attribute.many and isinstance(node, SequenceNode):
+        items = [(item, item) for item in node.value]
+        if not items:
+            source.error(key, "empty-value", f"'{attribute.name}' is an empty list", "fill it in or leave it out")
+    values: dict[str, Value | PageRef] = {}
+    for item in items:
+        reference = attribute.type == "reference"
+        value = _read_reference(source, item) if reference else _read_scalar(source, attribute, item)
+        if value is None:
+            continue
+        text = value.id if isinstance(value, PageRef) else canonical_text(value)
+        if text in values:
+            source.error(item[1], "duplicate-value", f"{kind(item[1])} is there twice", "keep one")
+        values[text] = value
+    return [values[text] for text in sorted(values)]
 
 
 def _check_required(source: Source, relation: Relation, entry: Entry, found: object) -> None:

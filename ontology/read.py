@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,13 +23,14 @@ from ontology.attributes import (
     read_types,
 )  # fmt: skip
 from ontology.findings import Finding, FindingsError, shown
-from ontology.schema import EntityType, Ontology, Relation
+from ontology.inherit import inherit
+from ontology.schema import Attribute, EntityType, Ontology, Relation, with_subtypes
 from ontology.shapes import Entries, Entry, read_mapping, read_word
 from ontology.strict_yaml import Source, compose, read_source
 from ontoloom.names import hash_id
 
 TOP_KEYS = ("ontology", "version", "description", "types", "relations")
-TYPE_KEYS = ("attributes", *LABEL_KEYS)
+TYPE_KEYS = ("is_a", "attributes", *LABEL_KEYS)
 RELATION_KEYS = ("domain", "range", "cardinality", "attributes", *LABEL_KEYS)
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?", re.ASCII)
@@ -63,7 +64,8 @@ def _read_ontology(source: Source, root: Node) -> Ontology:
     check_names(source, [key for key, _ in declared.values()], "type")
     check_names(source, [key for key, _ in related.values()], "relation", taken=PAGE_KEYS)
     types = {name: _read_type(source, name, entry, declared) for name, entry in declared.items()}
-    relations = {name: _read_relation(source, name, entry, declared) for name, entry in related.items()}
+    types = inherit(source, types, declared)
+    relations = {name: _read_relation(source, name, entry, types) for name, entry in related.items()}
     _check_clashes(source, types, relations, related)
     ontology = Ontology(
         name=_read_name(source, found["ontology"]) if "ontology" in found else "",
@@ -98,20 +100,22 @@ def _read_type(source: Source, name: str, entry: Entry, types: Collection[str]) 
     found = read_mapping(source, entry, f"type '{name}'", known=TYPE_KEYS, may_be_empty=True)
     description, synonyms = read_labels(source, found)
     declared = read_attributes(source, found["attributes"], place="type", types=types) if "attributes" in found else {}
-    return EntityType(name, {"name": NAME_ATTRIBUTE} | declared, description, synonyms)
+    parent = read_word(source, found["is_a"]) if "is_a" in found else None
+    return EntityType(name, {"name": NAME_ATTRIBUTE} | declared, description, synonyms, parent or "")
 
 
-def _read_relation(source: Source, name: str, entry: Entry, types: Collection[str]) -> Relation:
+def _read_relation(source: Source, name: str, entry: Entry, types: Mapping[str, EntityType]) -> Relation:
     found = read_mapping(source, entry, f"relation '{name}'", known=RELATION_KEYS, required=("domain", "range"))
     description, synonyms = read_labels(source, found)
+    attributes: dict[str, Attribute] = {}
+    if "attributes" in found:
+        attributes = read_attributes(source, found["attributes"], place="relation", types=types)
     return Relation(
         name=name,
-        domain=read_types(source, found["domain"], types) if "domain" in found else (),
-        range=read_types(source, found["range"], types) if "range" in found else (),
+        domain=with_subtypes(types, read_types(source, found["domain"], types)) if "domain" in found else (),
+        range=with_subtypes(types, read_types(source, found["range"], types)) if "range" in found else (),
         functional=_read_cardinality(source, found) == "one",
-        attributes=read_attributes(source, found["attributes"], place="relation", types=types)
-        if "attributes" in found
-        else {},
+        attributes={n: replace(a, targets=with_subtypes(types, a.targets)) for n, a in attributes.items()},
         description=description,
         synonyms=synonyms,
     )
@@ -137,6 +141,8 @@ def _check_clashes(
             source.error(key, "name-clash", message, "rename one of the two")
         for type_name in relation.domain:
             attributes = types[type_name].attributes if type_name in types else {}
-            if name.casefold() in {attribute.partition(".")[0].casefold() for attribute in attributes}:
+            parent = types[type_name].parent if type_name in types else ""
+            reported = types[parent].attributes if parent in relation.domain else {}
+            if name.casefold() in {a.partition(".")[0].casefold() for a in attributes if a not in reported}:
                 message = f"'{name}' names a relation and an attribute of {type_name}, where it starts"
                 source.error(key, "name-clash", message, "rename one of the two")

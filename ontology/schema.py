@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -25,8 +25,9 @@ class EnumValue:
 class Attribute:
     """A typed value of a type, or of a relation.
 
-    A field of a record is an attribute named ``record.field``. ``targets`` are the types that a ``reference`` may name
-    (attributes of relations only). ``identifying`` (relations only): takes part in the identity of the triple.
+    A field of a record is an attribute named ``record.field``. ``targets`` are the types that a ``reference`` may name,
+    subtypes included (attributes of relations only). ``identifying`` (relations only): takes part in the identity of
+    the triple.
     """
 
     name: str
@@ -46,12 +47,16 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """A type of entity. ``attributes`` always holds ``name`` (string, required), which is the key."""
+    """A type of entity. ``attributes`` always holds ``name`` (string, required), which is the key.
+
+    ``parent`` is the type that it ``is_a``, empty for none; ``attributes`` holds those of all its ancestors too.
+    """
 
     name: str
     attributes: Mapping[str, Attribute]
     description: str = ""
     synonyms: tuple[str, ...] = ()
+    parent: str = ""
 
     def records(self) -> dict[str, list[str]]:
         """Record names with the fields of each, in order."""
@@ -63,9 +68,24 @@ class EntityType:
         return found
 
 
+def ancestors(types: Mapping[str, EntityType], name: str) -> tuple[str, ...]:
+    """The types that a type is, the nearest first; ends where it would come back to one of them."""
+    found: list[str] = []
+    while name in types and types[name].parent not in ("", *found):
+        name = types[name].parent
+        found.append(name)
+    return tuple(found)
+
+
+def with_subtypes(types: Mapping[str, EntityType], names: Iterable[str]) -> tuple[str, ...]:
+    """The named types, each followed by those below it in the order of the ontology; each once."""
+    found = [[name, *(t for t in types if t != name and name in ancestors(types, t))] for name in names]
+    return tuple(dict.fromkeys(t for below in found for t in below))
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation from the types in ``domain`` to the types in ``range``.
+    """A relation from the types in ``domain`` to the types in ``range``, the subtypes of those that it names included.
 
     ``functional``: a subject has at most one object (``cardinality: one``).
     """
@@ -98,6 +118,18 @@ class Ontology:
         """The attribute ``name`` of a type; None where there is no such type or attribute."""
         entity_type = self.types.get(type_name)
         return entity_type.attributes.get(name) if entity_type else None
+
+    def subtypes(self, type_name: str) -> tuple[str, ...]:
+        """A type and all types below it, itself first, then in the order of the ontology."""
+        return with_subtypes(self.types, [type_name])
+
+    def ancestors(self, type_name: str) -> tuple[str, ...]:
+        """The types that a type is, directly or not, the nearest first."""
+        return ancestors(self.types, type_name)
+
+    def widest(self, types: Sequence[str]) -> str | None:
+        """The one of the types that all others are; None where there is none."""
+        return next((t for t in types if all(t in (other, *self.ancestors(other)) for other in types)), None)
 
     def types_with_attribute(self, name: str) -> Iterator[EntityType]:
         """The types that have an attribute of this name."""

@@ -207,13 +207,14 @@ def _number_fix(attribute: Attribute, raw: Raw) -> str:
     """``128K`` → ``write 131072`` in tokens (K is 1024 there), else ``write 128000``; ``16 GB`` → ``write 16``."""
     text = unicodedata.normalize("NFKC", raw).strip() if isinstance(raw, str) and len(raw) <= 40 else ""
     match = LOOSE_NUMBER.fullmatch(text)
-    value = _loose_decimal(match[1]) if match else None
+    value = read_decimal(match[1]) if match else None
     if match is None or value is None:
         return f"write {'an integer' if attribute.type == 'integer' else 'a number'}"
     suffix, rest, unit = match[2], match[3], attribute.unit.casefold()
     written = f"{suffix} {rest}".strip().casefold()
-    if suffix.casefold() in MULTIPLES and rest.casefold() in ("", unit) and written != unit:
-        value *= 1024 if suffix in ("k", "K") and unit == "tokens" else MULTIPLES[suffix.casefold()]
+    scale = multiple(suffix, unit)
+    if scale is not None and rest.casefold() in ("", unit) and written != unit:
+        value *= scale
     elif written not in ("", unit, "%"):
         return f"write the number alone{f', in {attribute.unit}' if attribute.unit else ''}"
     if value == value.to_integral_value():
@@ -221,7 +222,13 @@ def _number_fix(attribute: Attribute, raw: Raw) -> str:
     return "write an integer" if attribute.type == "integer" else f"write {value:f}"
 
 
-def _loose_decimal(text: str) -> Decimal | None:
+def multiple(suffix: str, unit: str) -> int | None:
+    """What ``K``, ``M``, ``B`` … after a number stand for; K is 1024 of tokens. None where it is no such letter."""
+    return 1024 if suffix in ("k", "K") and unit == "tokens" else MULTIPLES.get(suffix.casefold())
+
+
+def read_decimal(text: str) -> Decimal | None:
+    """A number as people write it, ``24,576`` or ``0,5`` too; None where it is none."""
     if THOUSANDS.fullmatch(text):
         text = re.sub("[,_ ]", "", text)
     try:

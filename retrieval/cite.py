@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ontology.schema import Ontology
 from ontoloom.records import EntityRef
 from retrieval.index import VectorIndex
 from retrieval.pack import Packed
@@ -58,7 +59,7 @@ class Checker:
             _literal_words_occur(sentence, evidence)
             and self._shares_words(sentence, evidence)
             and _negated(sentence) == any(_negated(piece.sentence) for piece in evidence)
-            and all(_same_direction(piece, sentence) for piece in evidence)
+            and all(_same_direction(piece, sentence, self.index.store.ontology) for piece in evidence)
         )
 
     def _shares_words(self, sentence: str, evidence: Sequence[Packed]) -> bool:
@@ -84,13 +85,14 @@ def _opens(word: Word) -> bool:
     return folded in STOP_WORDS or folded in _OPENERS
 
 
-def _same_direction(piece: Packed, sentence: str) -> bool:
-    """Whether a sentence on two things of one kind has them the way round that the evidence has."""
+def _same_direction(piece: Packed, sentence: str, ontology: Ontology) -> bool:
+    """Whether a sentence has two things the way round that the evidence has, where either way could be."""
     triple = piece.fact.triple
     if not isinstance(triple.object, EntityRef):
         return True
     subject, target = piece.fact.entities[triple.subject], piece.fact.entities[triple.object.id]
-    if subject.type != target.type:
+    relation = ontology.relations.get(piece.fact.triple.relation)
+    if relation is None or target.type not in relation.domain or subject.type not in relation.range:
         return True
     names = (subject.name, *subject.aliases), (target.name, *target.aliases)
     said, told = _order(*names, sentence), _order(*names, piece.statement)

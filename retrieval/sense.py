@@ -55,7 +55,8 @@ class Vocabulary:
             entity_type.name: list(_senses_of(entity_type, ontology)) for entity_type in ontology.types.values()
         }
         texts = sorted({t for senses in self.senses.values() for s in senses for t in (*s.phrases, *s.words)})
-        self.types = {t.name: frozenset(map(stem, _nouns(t))) for t in ontology.types.values()}
+        nouns = {t.name: frozenset(map(stem, _nouns(t))) for t in ontology.types.values()}
+        self.types = {name: nouns[name].union(*(nouns[above] for above in ontology.ancestors(name))) for name in nouns}
         self.of_type = {
             name: frozenset(s for sense in found for s in sense.stems) for name, found in self.senses.items()
         }

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from graph.open import open_store
@@ -18,22 +19,48 @@ from serving.processes import identity
 from serving.settings import Settings
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that holds the store for writing. ``url`` is that of a service, which takes jobs with ``token``."""
+
+    pid: int
+    identity: str
+    command: str
+    url: str = ""
+    token: str = ""
+
+
 @contextmanager
-def writing(settings: Settings, ontology: Ontology, *, command: str, url: str = "") -> Iterator[Store]:
-    """The store, open for writing; a note beside it tells other commands who holds it."""
-    note = settings.within(settings.derived) / "writer.json"
+def writing(settings: Settings, ontology: Ontology, *, command: str, url: str = "", token: str = "") -> Iterator[Store]:
+    """The store, open for writing; a note beside it, for this user's eyes alone, tells other commands who holds it."""
     try:
         store = open_store(settings.store_location, ontology)
     except StoreError as error:
-        raise _naming_holder(error, note) from error
+        raise _naming_holder(error, settings) from error
+    note = _note(settings)
     with store:
         note.parent.mkdir(parents=True, exist_ok=True)
-        holder = {"pid": os.getpid(), "identity": identity(os.getpid()), "command": command, "url": url}
-        note.write_text(json.dumps(holder))
+        held = Holder(os.getpid(), identity(os.getpid()) or "", command, url, token)
+        note.unlink(missing_ok=True)
+        with open(note, "x", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as file:
+            json.dump(asdict(held), file)
         try:
             yield store
         finally:
             note.unlink(missing_ok=True)
+
+
+def holder(settings: Settings) -> Holder | None:
+    """The process that holds the store for writing, where one is alive that said so."""
+    try:
+        found = Holder(**json.loads(_note(settings).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if identity(found.pid) == found.identity else None
+
+
+def _note(settings: Settings) -> Path:
+    return settings.within(settings.derived) / "writer.json"
 
 
 def reading(settings: Settings, ontology: Ontology) -> Store:
@@ -41,19 +68,13 @@ def reading(settings: Settings, ontology: Ontology) -> Store:
     return open_store(settings.store_location, ontology, read_only=True)
 
 
-def _naming_holder(error: StoreError, note: Path) -> StoreError:
-    if error.code != "store-locked":
+def _naming_holder(error: StoreError, settings: Settings) -> StoreError:
+    held = holder(settings)
+    if error.code != "store-locked" or held is None:
         return error
-    try:
-        holder = json.loads(note.read_text())
-        alive = identity(holder["pid"]) == holder["identity"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return error
-    if not alive:
-        return error
-    at = f" at {holder['url']}" if holder["url"] else ""
-    message = f"{note.parent}: 'ontoloom {holder['command']}' (process {holder['pid']}){at} is writing to the store"
-    hint = "stop it first" if holder["command"] == "serve" else "wait until it is done"
+    at = f" at {held.url}" if held.url else ""
+    message = f"{settings.store_location}: 'ontoloom {held.command}' (process {held.pid}){at} is writing to the store"
+    hint = "'ontoloom ingest' hands its job to it; for this, stop it first" if held.url else "wait until it is done"
     return StoreError(message, hint=hint, code=error.code)
 
 

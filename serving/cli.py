@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from serving import cli_engine, cli_graph, cli_project, cli_query, render
+from serving import (
+    cli_cypher,
+    cli_engine,
+    cli_graph,
+    cli_neo4j,
+    cli_project,
+    cli_publish,
+    cli_query,
+    cli_select,
+    cli_store,
+    render,
+)
 from serving.cli_options import OneLineErrors
 
 app = typer.Typer(
@@ -55,8 +66,13 @@ def root(
 
 cli_project.register(app)
 cli_graph.register(app)
+cli_store.register(app)
 cli_query.register(app)
+cli_select.register(app)
+cli_cypher.register(app)
+cli_publish.register(app)
 cli_engine.register(app)
+cli_neo4j.register(app)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""``ingest``, ``status``, ``quarantine`` and ``store``: what is written to the graph, and what it holds."""
+"""``ingest``, ``status`` and ``quarantine``: what is written to the graph, and what it holds."""
 
 from __future__ import annotations
 
@@ -17,15 +17,11 @@ if TYPE_CHECKING:
     from ingest.summary import Summary
     from ontoloom.records import Quarantined
 
-store_app = typer.Typer(no_args_is_help=True, help="Look at the graph store as a whole.")
-
 
 def register(app: typer.Typer) -> None:
     app.command()(ingest)
     app.command()(status)
     app.command()(quarantine)
-    store_app.command()(digest)
-    app.add_typer(store_app, name="store")
 
 
 def ingest(
@@ -53,23 +49,30 @@ def ingest(
         ontoloom ingest --no-llm notes/
 
     Rules read everything; the LLM reads titles and abstracts where an engine is up (ontoloom engine up). A run that
-    was interrupted or killed can simply be repeated. Exit status 1 when a document failed.
+    was interrupted or killed can simply be repeated. A running 'ontoloom serve', which holds the store, is handed the
+    job. Exit status 1 when a document failed.
     """
+    from serving.access import holder
     from serving.wiring import run_ingest
 
     settings = settings_of(ctx, store=store, engine=engine)
+    held = holder(settings)
     with render.progress() as on_progress:
-        summary = run_ingest(
-            settings,
-            paths or [],
-            mapping=_mapping(mapping),
-            use_llm=not no_llm,
-            dry_run=dry_run,
-            prune=prune,
-            rebuild=rebuild,
-            index=not no_index,
-            on_progress=on_progress,
-        )
+        job: dict[str, Any] = {
+            "mapping": _mapping(mapping),
+            "use_llm": not no_llm,
+            "prune": prune,
+            "index": not no_index,
+        }
+        if held is not None and held.url and not dry_run and not rebuild:
+            from serving.hand_over import hand_over
+
+            render.errors.print(f"handed to the service at {held.url}", markup=False)
+            summary = hand_over(held, paths or [], **job, on_progress=on_progress)
+        else:
+            summary = run_ingest(
+                settings, paths or [], **job, dry_run=dry_run, rebuild=rebuild, on_progress=on_progress
+            )
     if as_json:
         render.write_json(summary)
     else:
@@ -203,20 +206,3 @@ def quarantined_row(item: Quarantined) -> dict[str, Any]:
 def _shown(row: dict[str, Any]) -> tuple[str, str, str, str]:
     where = f"{row['document']}:{row['start']}-{row['end']}"
     return row["code"], where, f"{row['subject']} — {row['relation']} → {row['object']}", row["message"]
-
-
-def digest(ctx: typer.Context, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """Print a hash of all that the graph says: equal for equal content, whatever the order it came in.
-
-    ontoloom store digest
-    """
-    from serving.access import reading
-    from serving.wiring import find_ontology
-
-    settings = settings_of(ctx, store=store)
-    with reading(settings, find_ontology(settings)) as opened:
-        value = opened.digest()
-    if as_json:
-        render.write_json({"digest": value})
-    else:
-        render.output.print(value)

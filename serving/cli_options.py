@@ -22,6 +22,7 @@ EngineOption = Annotated[str | None, typer.Option("--engine", help="'auto', 'non
 
 INTERRUPTED: Final = {
     "ingest": "documents that were written stay; the same command goes on from there",
+    "store": "what was written stays; the same command goes on from there",
     "engine": "an engine that was being started goes on; see: ontoloom engine status",
 }
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from serving import render
 from serving.cli_options import JsonOption, settings_of
+
+if TYPE_CHECKING:
+    from serving.wiring import ProjectCheck
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +39,7 @@ def init(
 
 
 def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Check ontology.yaml, the wiki pages and rules.yaml; every finding says where, what, and what would be right.
+    """Check ontology.yaml, wiki pages, rules.yaml and views/; every finding says where, what, and what would be right.
 
         ontoloom check
         ontoloom -C my-project check --json
@@ -50,17 +53,21 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
         checked = run_check(settings, on_progress=on_progress)
     failed = [finding for finding in checked.findings if finding.severity == "error"]
     if as_json:
-        render.write_json({"ok": not failed, "pages": checked.pages, "findings": checked.findings})
+        render.write_json(
+            {"ok": not failed, "pages": checked.pages, "views": checked.views, "findings": checked.findings}
+        )
     else:
         for finding in checked.findings:
             render.output.print(str(finding), markup=False)
-        render.output.print(_summary(checked.pages, checked.rules, len(failed), len(checked.findings)), markup=False)
+        render.output.print(_summary(checked, len(failed)), markup=False)
     if failed:
         raise typer.Exit(1)
 
 
-def _summary(pages: int, rules: int | None, failed: int, found: int) -> str:
-    what = f"ontology, {pages} pages" + (f", {rules} rules" if rules is not None else "")
+def _summary(checked: ProjectCheck, failed: int) -> str:
+    what = f"ontology, {checked.pages} pages" + (f", {checked.rules} rules" if checked.rules is not None else "")
+    what += f", {checked.views} views" if checked.views else ""
+    found = len(checked.findings)
     if not found:
         return f"{what}: nothing to mend"
     return f"{what}: {failed} errors, {found - failed} warnings"

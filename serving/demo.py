@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +10,11 @@ from pathlib import Path
 
 from ontoloom.errors import EngineError, OntologyError, SettingsError
 from ontoloom.plugins import plugin_names
-from serving import engine, render, wiring
+from serving import engine, neo4j_server, render, wiring
 from serving.access import reading
 from serving.cli_graph import show_summary
-from serving.cli_query import show_answer, show_sourced
+from serving.cli_query import show_answer
+from serving.cli_rows import show_sourced
 from serving.scaffold import example_folder
 from serving.settings import Settings
 
@@ -28,31 +30,52 @@ STATEMENT = "SELECT * FROM Model WHERE training_method = 'DPO'"
 
 
 def run_demo(settings: Settings, *, store: str, use_engine: bool) -> None:
-    """Runs all steps in ``.ontoloom/demo`` of the current folder. An engine that it started, it stops."""
+    """Runs all steps in ``.ontoloom/demo`` of the current folder. The servers that it started, it stops."""
     began = time.monotonic()
-    example = demo_settings(settings, store)
-    _check(example)
-    with _engine(example, wanted=use_engine) as has_engine:
-        example = example if has_engine else example.model_copy(update={"engine": "none"})
-        _ingest(example)
-        _index(example)
-        _ask(example)
-        _select(example)
+    with _demo_store(settings, store) as example:
+        _check(example)
+        with _engine(example, wanted=use_engine) as has_engine:
+            example = example if has_engine else example.model_copy(update={"engine": "none"})
+            _ingest(example)
+            _index(example)
+            _ask(example)
+            _select(example)
     seconds = time.monotonic() - began
     render.output.print(f"\n[bold green]done[/] in {seconds:.0f} s. Now with your own: ontoloom init my-project")
 
 
-def demo_settings(settings: Settings, store: str) -> Settings:
+@contextmanager
+def _demo_store(settings: Settings, store: str) -> Iterator[Settings]:
+    """The example on the store that is wanted; for ``neo4j``, a server with data of its own, unless it is up."""
+    if store != "neo4j":
+        yield demo_settings(settings, store)
+        return
+    home, password = FOLDER / "neo4j" / "server", os.environ.get("ONTOLOOM_NEO4J_PASSWORD", "")
+    was_up = neo4j_server.running(home) is not None
+    try:
+        with render.progress() as on_progress:
+            server = neo4j_server.start(settings.cache, home, password=password, on_progress=on_progress)
+        render.output.print(f"Neo4j {server.version} answers at {server.url}", markup=False)
+        location = neo4j_server.store_location(server, user="neo4j" if password else "")
+        yield demo_settings(settings, location, derived=home.parent)
+    finally:
+        if not was_up:
+            neo4j_server.stop(home)
+
+
+def demo_settings(settings: Settings, store: str, *, derived: Path = FOLDER) -> Settings:
     """The example as the project, with everything that is made of it in the demo's own folder."""
     folder = FOLDER.resolve()
     if "://" not in store and store != "ladybug":
         known = ", ".join(plugin_names("stores"))
-        raise SettingsError(f"there is no demo on the store '{store}'", hint=f"'ladybug', or an address: {known}")
+        raise SettingsError(
+            f"there is no demo on the store '{store}'", hint=f"'ladybug', 'neo4j', or an address: {known}"
+        )
     return settings.model_copy(
         update={
             "project": example_folder(),
             "store": store if "://" in store else str(folder / "graph"),
-            "derived": folder,
+            "derived": derived.resolve(),
             "record": folder / "answers.sqlite",
         }
     )
@@ -136,4 +159,6 @@ def _ask(example: Settings) -> None:
 def _select(example: Settings) -> None:
     with _step(6, "select"):
         render.output.print(f"{STATEMENT}\n", markup=False)
-        show_sourced(wiring.run_select(example, STATEMENT, sources=True, max_rows=100, timeout=30.0))
+        found = wiring.run_select(example, STATEMENT, sources=True, max_rows=100, timeout=30.0)
+        names = [column.name for column in found.selection.columns]
+        show_sourced(names, found.selection.rows.to_pylist(), found.sources)

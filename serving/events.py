@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ontoloom.errors import OntoloomError, QueryError
+
 if TYPE_CHECKING:
     from ontoloom.records import Hit
     from retrieval.answer import Event
@@ -40,3 +42,13 @@ def described_hit(hit: Hit) -> dict[str, Any]:
         "citations": [str(citation) for citation in hit.citations],
         "triple": hit.chunk.triple,
     }
+
+
+def described_error(error: OntoloomError) -> dict[str, Any]:
+    """{code, message} and, where there is one, {hint}; of a query also {line, column}."""
+    found: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.hint:
+        found["hint"] = error.hint
+    if isinstance(error, QueryError) and error.line:
+        found |= {"line": error.line, "column": error.column}
+    return found

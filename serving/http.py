@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from graph.projection import ColumnarProjection
-from graph.select import select
 from graph.store import Store
-from ontoloom.errors import EngineError, OntoloomError, ProjectionError, QueryError, StoreError
+from ontoloom.errors import EngineError, OntoloomError, ProjectionError, StoreError
 from ontoloom.progress import OnProgress, silent
-from ontoloom.protocols import Engine
 from retrieval.index import VectorIndex
 from serving import render, wiring
 from serving.access import writing
-from serving.events import Named, described_hit, named
-from serving.provenance import Sourced, select_with_sources
+from serving.events import Named, described_error, described_hit, named
+from serving.http_ingest import Ingest, ingest_events, refuse_strangers
+from serving.http_select import Select, Selects
 from serving.settings import Settings
-from serving.sse import HEARTBEAT, write_event
+from serving.streaming import stream
 from serving.turns import TakingTurns
 
 logger = logging.getLogger(__name__)
 
-HEARTBEAT_SECONDS = 10.0
 WORKERS = 64
 Text = Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"\S")]
 
@@ -58,14 +57,6 @@ class Search(Body):
     k: int = Field(10, ge=1, le=100)
 
 
-class Select(Body):
-    """One SELECT statement; a page of its rows is at most ``limit`` long, further ones are had with OFFSET."""
-
-    sql: Annotated[str, Field(min_length=1, max_length=100_000)]
-    limit: int = Field(1_000, ge=1, le=10_000)
-    sources: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What requests are answered with. Who uses store or projections holds ``turn``: they are for one thread only."""
@@ -75,11 +66,15 @@ class Parts:
     columns: ColumnarProjection
     vectors: VectorIndex
     turn: threading.Lock
+    token: str = ""
+    """What a command that hands over a job shows, as proof that it is the same user's."""
+    ingesting: threading.Lock = field(default_factory=threading.Lock)
 
 
 def make_app(parts: Parts) -> FastAPI:
     """The application over open parts, which stay the caller's to close."""
     app = FastAPI(title="ontoloom", docs_url="/docs", redoc_url=None, lifespan=_with_workers)
+    selects = Selects()
     app.add_exception_handler(OntoloomError, _user_error)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
@@ -93,8 +88,8 @@ def make_app(parts: Parts) -> FastAPI:
         return _json(await _in_turn(parts, lambda: wiring.project_status(parts.settings, parts.store)))
 
     @app.post("/v1/select")
-    async def run_select(body: Select) -> Response:
-        return _json(_page(await _in_turn(parts, lambda: _select(parts, body))))
+    async def run_select(body: Select, request: Request) -> Response:
+        return await selects.answer(parts, body, request)
 
     @app.post("/v1/search")
     async def run_search(body: Search) -> Response:
@@ -104,8 +99,13 @@ def make_app(parts: Parts) -> FastAPI:
 
     @app.post("/v1/ask")
     async def ask(body: Ask) -> Response:
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_answer(parts, body), media_type="text/event-stream", headers=headers)
+        opened = ExitStack()  # holds the engine, which is closed when the client hangs up: that ends the wait for it
+        return stream(lambda _: _worked_out(parts, body, opened), at_end=opened.close)
+
+    @app.post("/v1/ingest")
+    async def take_ingest(body: Ingest, request: Request) -> Response:
+        refuse_strangers(request.headers.get("authorization"), parts.token)
+        return stream(lambda hung_up: ingest_events(parts, body, hung_up), at_end=lambda: None)
 
     return app
 
@@ -115,13 +115,14 @@ def open_parts(settings: Settings, *, url: str, on_progress: OnProgress = silent
     """The store, open for writing and so closed to other writers, and its projections, up to date."""
     ontology = wiring.find_ontology(settings)
     with ExitStack() as stack:
-        store = stack.enter_context(writing(settings, ontology, command="serve", url=url))
+        token = secrets.token_urlsafe(24)
+        store = stack.enter_context(writing(settings, ontology, command="serve", url=url, token=token))
         columns = wiring.open_columns(settings, store, on_progress=on_progress)
         columns.refresh()
         vectors = stack.enter_context(wiring.open_vectors(settings, store, on_progress=on_progress))
         vectors.refresh(on_progress=on_progress)
         vectors.embed(["ready"])  # loads the model, which is not to be the first question's wait
-        yield Parts(settings, store, columns, vectors, threading.Lock())
+        yield Parts(settings, store, columns, vectors, threading.Lock(), token)
 
 
 def run(settings: Settings) -> None:
@@ -168,68 +169,20 @@ async def _in_turn(parts: Parts, work: Callable[[], Any]) -> Any:
     return await asyncio.to_thread(run_it)
 
 
-def _select(parts: Parts, body: Select) -> Sourced:
-    if body.sources:
-        return select_with_sources(parts.store, parts.columns, body.sql, max_rows=body.limit)
-    return Sourced(select(parts.store, parts.columns, body.sql, max_rows=body.limit), [])
-
-
-def _page(found: Sourced) -> dict[str, Any]:
-    selection = found.selection
-    page = {
-        "columns": [{"name": column.name, "type": column.type} for column in selection.columns],
-        "rows": selection.rows.to_pylist(),
-        "truncated": selection.truncated,
-    }
-    return page | ({"sources": found.sources} if found.sources else {})
-
-
 # Answers
 
 
-async def _answer(parts: Parts, body: Ask) -> AsyncIterator[bytes]:
-    """The events of an answer as they come, with a comment whenever nothing came for a while.
-
-    When the client hangs up this generator is closed: the engine is closed with it, which ends what the worker thread
-    waits for.
-    """
-    loop = asyncio.get_running_loop()
-    events: asyncio.Queue[Named | None] = asyncio.Queue()
-    engine, _ = await asyncio.to_thread(wiring.open_engine, parts.settings)
-    hung_up = threading.Event()
-
-    def work() -> None:
-        for event in _worked_out(parts, body, engine):
-            if hung_up.is_set():
-                return
-            loop.call_soon_threadsafe(events.put_nowait, event)
-
-    worker = loop.run_in_executor(None, work)
-    worker.add_done_callback(lambda _: events.put_nowait(None))
-    try:
-        while True:
-            try:
-                event = await asyncio.wait_for(events.get(), HEARTBEAT_SECONDS)
-            except TimeoutError:
-                yield HEARTBEAT
-                continue
-            if event is None:
-                return
-            yield write_event(event.name, render.to_json(event.data))
-    finally:
-        hung_up.set()
-        loop.run_in_executor(None, wiring.close_engine, engine)
-
-
-def _worked_out(parts: Parts, body: Ask, engine: Engine | None) -> Iterator[Named]:
+def _worked_out(parts: Parts, body: Ask, opened: ExitStack) -> Iterator[Named]:
     """The answer's events; a fault on the way is the last one, as the status line has gone out long before."""
-    with parts.turn:
+    engine, _ = wiring.open_engine(parts.settings)
+    opened.callback(wiring.close_engine, engine)
+    with opened, parts.turn:
         try:
             taking_turns = TakingTurns(engine, parts.turn) if engine is not None else None
             asking = wiring.Asking(parts.store, parts.vectors, taking_turns)
             yield from map(named, wiring.answer_events(parts.settings, asking, body.question, k=body.k))
         except OntoloomError as error:
-            yield Named("error", _described(error))
+            yield Named("error", described_error(error))
         except Exception:
             logger.exception("a question could not be answered: %s", body.question)
             yield Named("error", {"code": "internal", "message": "an internal error; see the server's log"})
@@ -240,17 +193,10 @@ def _worked_out(parts: Parts, body: Ask, engine: Engine | None) -> Iterator[Name
 
 def _user_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, OntoloomError)
+    if error.code == "not-allowed":
+        return _json(described_error(error), status=403)
     unavailable = isinstance(error, StoreError | EngineError | ProjectionError)
-    return _json(_described(error), status=503 if unavailable else 400)
-
-
-def _described(error: OntoloomError) -> dict[str, Any]:
-    found: dict[str, Any] = {"code": error.code, "message": error.message}
-    if error.hint:
-        found["hint"] = error.hint
-    if isinstance(error, QueryError) and error.line:
-        found |= {"line": error.line, "column": error.column}
-    return found
+    return _json(described_error(error), status=503 if unavailable else 400)
 
 
 def _bad_request(_: Request, error: Exception) -> Response:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Event
 
 from sqlglot import exp
 
@@ -27,34 +28,41 @@ class Sourced:
 
 
 def select_with_sources(
-    store: Store, projection: ColumnarProjection, sql: str, *, max_rows: int = 10_000, timeout: float = 30.0
+    store: Store,
+    projection: ColumnarProjection,
+    sql: str,
+    *,
+    max_rows: int = 10_000,
+    timeout: float = 30.0,
+    cancelled: Event | None = None,
+    read: Callable[[str], exp.Query] = parse,
 ) -> Sourced:
-    """Runs a SELECT and says where each value comes from. Raises QueryError, also where rows are no rows of a table."""
-    # Run as it stands first: positions in errors are then those of the statement that was given.
-    selection = select(store, projection, sql, max_rows=max_rows, timeout=timeout)
-    asked = ask_for_sources(sql, store.ontology)
-    found = select(store, projection, asked, max_rows=max_rows, timeout=timeout)
+    """As ``graph.select.select``, and says where each value comes from: of rows that are rows of a table."""
+
+    def read_asking(sql: str) -> exp.Query:
+        return ask_for_sources(read(sql), store.ontology)
+
+    found = select(store, projection, sql, max_rows=max_rows, timeout=timeout, cancelled=cancelled, read=read_asking)
     names = [column.name for column in found.columns if column.name.startswith(MARK)]
     rows = found.rows.select(names).to_pylist() if names else [{} for _ in range(found.rows.num_rows)]
     sources = [{name.removeprefix(MARK): row[name] for name in names if row[name]} for row in rows]
-    kept = [column.name for column in found.columns if column.name not in names]
-    return Sourced(Selection(selection.columns, found.rows.select(kept), selection.truncated), sources)
+    kept = [column for column in found.columns if column.name not in names]
+    return Sourced(Selection(kept, found.rows.select([c.name for c in kept]), found.truncated), sources)
 
 
-def ask_for_sources(sql: str, ontology: Ontology) -> str:
+def ask_for_sources(statement: exp.Query, ontology: Ontology) -> exp.Query:
     """The statement with a column of citations for each of its columns that is one of a table."""
-    statement = parse(sql)
     if not isinstance(statement, exp.Select) or statement.args.get("group") or statement.args.get("distinct"):
         raise QueryError(
             "where values come from can be said of a plain SELECT only", hint="without GROUP BY, DISTINCT, UNION"
         )
     tables = list(_tables(statement, ontology))
     added = [
-        exp.alias_(exp.func("provenance", column), MARK + name, quoted=True)
+        exp.alias_(exp.Anonymous(this="provenance", expressions=[column]), MARK + name, quoted=True)
         for projection in statement.expressions
         for name, column in _columns(projection, tables)
     ]
-    return statement.select(*added).sql(dialect=DIALECT)
+    return statement.select(*added)
 
 
 def _tables(statement: exp.Select, ontology: Ontology) -> Iterator[tuple[str, Table]]:
@@ -79,8 +87,8 @@ def _columns(projection: exp.Expr, tables: Sequence[tuple[str, Table]]) -> Itera
 
 
 def _reference(table: str, column: str) -> exp.Expr:
-    parts = [exp.to_identifier(part, quoted=True) for part in (table, *column.split("."))]
-    return exp.Dot.build(parts)
+    names = [exp.to_identifier(part, quoted=True) for part in (table, *column.split("."))]
+    return exp.column(*reversed(names))
 
 
 def _has_source(column: exp.Column | exp.Dot, tables: Sequence[tuple[str, Table]]) -> bool:

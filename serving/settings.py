@@ -20,7 +20,9 @@ from ontoloom.errors import SettingsError
 
 FILE = "ontoloom.toml"
 PREFIX = "ONTOLOOM_"
-TEST_VARIABLES = ("ONTOLOOM_DATA", "ONTOLOOM_REQUIRE")
+SECRETS = ("ONTOLOOM_NEO4J_PASSWORD",)
+"""Variables that are no settings, for they must not stand in a file: what needs them reads them itself."""
+TEST_VARIABLES = ("ONTOLOOM_DATA", "ONTOLOOM_REQUIRE", "ONTOLOOM_SOAK")
 """Variables that tests and benchmarks read; they are no settings, and no mistakes either."""
 
 Reader = Literal["rules", "llm"]
@@ -103,6 +105,10 @@ class Settings(BaseSettings):
         return self.within("rules.yaml")
 
     @property
+    def views(self) -> Path:
+        return self.within("views")
+
+    @property
     def store_location(self) -> str:
         """An address as it is, a path within the project folder."""
         return self.store if "://" in self.store else str(self.within(self.store))
@@ -157,7 +163,7 @@ def _refuse_unknown_keys(path: Path, found: Mapping[str, Any]) -> None:
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     known = [PREFIX + name.upper() for name in Settings.model_fields]
     for name in environment:
-        if name.upper().startswith(PREFIX) and name not in (*known, *TEST_VARIABLES):
+        if name.upper().startswith(PREFIX) and name not in (*known, *SECRETS, *TEST_VARIABLES):
             raise SettingsError(f"unknown environment variable {name}", hint=_nearest(name.upper(), known))
 
 

@@ -23,7 +23,13 @@ from ontoloom.progress import OnProgress, silent
 from serving.settings import Settings
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graph.bind import Parameters
+    from graph.prepare import AsOf
     from graph.projection import ColumnarProjection
+    from graph.publish import Published
+    from graph.saved_views import Views
     from graph.store import Store
     from ingest.column_mapping import ColumnMapping
     from ingest.known import KnownNames
@@ -45,10 +51,11 @@ class ProjectCheck:
     pages: int
     rules: int | None
     findings: tuple[Finding, ...]
+    views: int = 0
 
 
 def run_check(settings: Settings, *, on_progress: OnProgress = silent) -> ProjectCheck:
-    """Checks ontology, pages and rules. Raises OntologyError where there is no ontology at all."""
+    """Checks ontology, pages, rules and saved views. Raises OntologyError where there is no ontology at all."""
     from ingest.read_rules import read_rules
 
     _refuse_no_project(settings)
@@ -59,7 +66,13 @@ def run_check(settings: Settings, *, on_progress: OnProgress = silent) -> Projec
             rules = len(read_rules(settings.rules, checked.ontology).rules)
         except FindingsError as error:
             findings += error.findings
-    return ProjectCheck(len(checked.pages), rules, findings)
+    views = 0
+    if checked.ontology is not None and settings.views.is_dir():
+        from graph.check_views import check_views
+
+        views, found = check_views(settings.views, checked.ontology)
+        findings += tuple(found)
+    return ProjectCheck(len(checked.pages), rules, findings, views)
 
 
 def _refuse_no_project(settings: Settings) -> None:
@@ -72,6 +85,13 @@ def find_ontology(settings: Settings) -> Ontology:
     """The project's ontology. Raises OntologyError where there is none or it does not hold."""
     _refuse_no_project(settings)
     return read_ontology(settings.ontology)
+
+
+def find_views(settings: Settings, ontology: Ontology) -> Views:
+    """The saved views of the project; each that does not hold says why when it is used."""
+    from graph.saved_views import read_views
+
+    return read_views(settings.views, ontology)[0]
 
 
 # Projections
@@ -166,12 +186,14 @@ def run_ingest(
     prune: bool = False,
     rebuild: bool = False,
     index: bool = True,
+    store: Store | None = None,
     on_progress: OnProgress = silent,
 ) -> Summary:
     """Brings the graph to what the files at ``paths`` say (default: the project's own), then its projections.
 
     ``dry_run`` does the same to a copy and drops it. ``rebuild`` reads everything into a new store, which takes the
-    place of the old one when it is complete. ``index``: bring the vector index up to date as well.
+    place of the old one when it is complete. ``index``: bring the vector index up to date as well. Given an open
+    ``store``, it writes to that one, and the projections are left to the caller.
     """
     from ingest.load import count, load
     from ingest.pipeline import ingest
@@ -186,11 +208,11 @@ def run_ingest(
         engine, why_none = open_engine(settings) if use_llm else (None, "")
         stack.callback(close_engine, engine)
         open_it = rehearsing if dry_run else rebuilding if rebuild else partial(writing, command="ingest")
-        store = stack.enter_context(open_it(settings, ontology))
-        before = store.last_change()
+        written = store or stack.enter_context(open_it(settings, ontology))
+        before = written.last_change()
         summary = ingest(
             load(chosen, mapping=mapping),
-            store,
+            written,
             extractors=make_policy(settings, ontology, record, engine=engine, on_progress=on_progress),
             # Documents that an engine has read are not read again with less.
             preferred=None if engine else make_policy(settings, ontology, record, engine=AbsentEngine(settings.model)),
@@ -199,10 +221,10 @@ def run_ingest(
             notes=[f"titles and abstracts were read with the rules alone: {why_none}"] if why_none else [],
             on_progress=on_progress,
         )
-        changed = rebuild or store.last_change() != before
-    if not dry_run:
-        with reading(settings, ontology) as store:
-            refresh(settings, store, vectors=index and changed, on_progress=on_progress)
+        changed = rebuild or written.last_change() != before
+    if store is None and not dry_run:
+        with reading(settings, ontology) as opened:
+            refresh(settings, opened, vectors=index and changed, on_progress=on_progress)
     return summary
 
 
@@ -281,18 +303,53 @@ def project_status(settings: Settings, store: Store) -> dict[str, Any]:
 
 
 def run_select(
-    settings: Settings, sql: str, *, sources: bool, max_rows: int, timeout: float, on_progress: OnProgress = silent
+    settings: Settings,
+    sql: str,
+    *,
+    parameters: Parameters = (),
+    as_of: AsOf | None = None,
+    sources: bool = False,
+    max_rows: int,
+    timeout: float,
+    on_progress: OnProgress = silent,
 ) -> Sourced:
     """Rows of one SELECT; with ``sources`` also where each value comes from."""
+    from graph.prepare import reader
     from graph.select import select
     from serving.access import reading
     from serving.provenance import Sourced, select_with_sources
 
     with reading(settings, find_ontology(settings)) as store:
         columns = open_columns(settings, store, on_progress=on_progress)
+        read = reader(parameters=parameters, views=find_views(settings, store.ontology), as_of=as_of)
         if sources:
-            return select_with_sources(store, columns, sql, max_rows=max_rows, timeout=timeout)
-        return Sourced(select(store, columns, sql, max_rows=max_rows, timeout=timeout), [])
+            return select_with_sources(store, columns, sql, max_rows=max_rows, timeout=timeout, read=read)
+        return Sourced(select(store, columns, sql, max_rows=max_rows, timeout=timeout, read=read), [])
+
+
+def run_cypher(
+    settings: Settings, query: str, parameters: Mapping[str, object], *, max_rows: int, timeout: float
+) -> pa.Table:
+    """Rows of one Cypher query that only reads."""
+    from graph.cypher import check as check_query
+    from serving.access import reading
+
+    check_query(query)
+    with reading(settings, find_ontology(settings)) as store:
+        return store.cypher(query, parameters, max_rows=max_rows, timeout=timeout)
+
+
+def run_publish(
+    settings: Settings, address: str, *, schema: str, dry_run: bool, on_progress: OnProgress = silent
+) -> Published:
+    """Writes the graph's tables to where other tools read them."""
+    from graph.publish import open_target, publish
+    from serving.access import reading
+
+    target = open_target(address, schema=schema)
+    with reading(settings, find_ontology(settings)) as store:
+        columns = open_columns(settings, store, on_progress=on_progress)
+        return publish(store, columns, target, dry_run=dry_run, on_progress=on_progress)
 
 
 # Questions

@@ -36,6 +36,7 @@ relations:
       score_delta: {type: number}
       benchmark: {type: reference, to: Benchmark, identifying: true, required: true}
       day: {type: date, identifying: true}
+      judges: {type: reference, to: Person, many: true}
 """
 
 
@@ -91,6 +92,18 @@ def test_attributes_of_a_relation_are_read_sorted_and_identify() -> None:
     )
     assert isinstance(corrected, Triple)
     assert corrected.id == triple.id
+
+
+def test_an_attribute_of_a_relation_may_hold_many_values_in_any_order() -> None:
+    ada = entity("Person", "Ada")
+    said: list[tuple[str, Entity | Value]] = [("judges", BO), ("benchmark", MMLU), ("judges", ada), ("judges", BO)]
+    triple = admit(ONTOLOGY, relation="superior_to", subject=PHI, object=QWEN, attributes=said)
+    assert isinstance(triple, Triple)
+    assert triple.attributes == (
+        ("benchmark", EntityRef(MMLU.id)),
+        *(("judges", EntityRef(judge)) for judge in sorted([BO.id, ada.id])),
+    )
+    assert admit(ONTOLOGY, relation="superior_to", subject=PHI, object=QWEN, attributes=said[::-1]) == triple
 
 
 BENCHMARK: tuple[str, Entity | Value] = ("benchmark", MMLU)

@@ -327,7 +327,7 @@ from serving import wiring
 from serving.access import writing
 from serving.settings import read_settings
 settings = read_settings({"project": Path(".")})
-with writing(settings, wiring.find_ontology(settings), command="serve", url="http://127.0.0.1:8000"):
+with writing(settings, wiring.find_ontology(settings), command="ingest"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -336,8 +336,8 @@ with writing(settings, wiring.find_ontology(settings), command="serve", url="htt
         assert holder.stdin is not None
         assert holder.stdout.readline() == b"held\n"
         assert error_of(fresh, "ingest", "--no-llm") == (
-            f".ontoloom: 'ontoloom serve' (process {holder.pid}) at http://127.0.0.1:8000 is writing to the store "
-            "(stop it first)"
+            f"{fresh.resolve()}/.ontoloom/graph: 'ontoloom ingest' (process {holder.pid}) is writing to the store "
+            "(wait until it is done)"
         )
         # Who only reads is not kept from it.
         assert as_json(fresh, "select", "SELECT name FROM Organization")["rows"] == [{"name": "Bell Labs"}]

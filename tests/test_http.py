@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from fake_engine import FakeEngine, Reply
 from retrieval_parts import train_tokenizer
 
 from serving import http as service
+from serving import streaming
 from serving.engine_client import HttpEngine
 from serving.http import Parts, make_app, open_parts
 from serving.scaffold import copy_example
@@ -148,7 +149,7 @@ def test_an_engine_that_fails_leaves_an_extractive_answer(parts: Parts, reply: R
 
 
 def test_heartbeats_keep_the_connection_while_the_engine_thinks(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.05)
     with (
         FakeEngine(Reply(SAID, delay=1.0)) as engine,
         served(parts, engine.url) as client,
@@ -305,7 +306,8 @@ def test_serve_holds_the_store_and_lets_go(settings: Settings, tmp_path: Path, s
     own = settings.model_copy(update={"project": tmp_path / "tour"})
     run_ingest(own, [own.project / "wiki"], use_llm=False, index=False)
     command = [sys.executable, "-m", "serving.cli", "-C", str(own.project), "serve", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server, ExitStack() as undone:
+        undone.callback(server.kill)
         assert server.stderr is not None
         said = ""
         while "serving ai-infra at" not in said:
@@ -314,15 +316,46 @@ def test_serve_holds_the_store_and_lets_go(settings: Settings, tmp_path: Path, s
         found = re.search(r"http://127\.0\.0\.1:\d+", said)
         assert found
         assert httpx.get(f"{found[0]}/healthz", trust_env=False).json() == {"status": "ok"}
-        command = [sys.executable, "-m", "serving.cli", "-C", str(own.project), "ingest", "--no-llm"]
-        refused = subprocess.run(command, capture_output=True, text=True, env=environment)
+        command = [sys.executable, "-m", "serving.cli", "-C", str(own.project)]
+        ingest = [*command, "ingest", "--no-llm", "--json"]
+        handed = subprocess.run(ingest, capture_output=True, text=True, env=environment)
+        assert handed.returncode == 0, handed.stderr
+        assert handed.stderr.startswith(f"handed to the service at {found[0]}\n")
+        assert json.loads(handed.stdout)["loaded"] == 97
+        merge = [*command, "ingest", "--no-llm", "--rebuild"]
+        refused = subprocess.run(merge, capture_output=True, text=True, env=environment)
         assert refused.returncode == 1
         assert f"'ontoloom serve' (process {server.pid}) at {found[0]} is writing to the store" in refused.stderr
         server.send_signal(sign)
         rest = server.stderr.read()
+        undone.pop_all()
     assert server.returncode == 0, rest
     assert "Traceback" not in rest
     assert not (own.project / ".ontoloom" / "writer.json").exists()
+
+
+def test_a_job_is_taken_from_its_own_user_alone(client: httpx.Client) -> None:
+    for headers in ({}, {"Authorization": "Bearer guess"}):
+        refused = client.post("/v1/ingest", json={}, headers=headers)
+        assert refused.status_code == 403
+        assert refused.json()["code"] == "not-allowed"
+
+
+def test_requests_are_answered_while_a_job_is_done(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "new.md").write_text("Zephyr 7B beta was developed by Hugging Face.\n" * 3)
+    own = replace(parts, token="shown")
+    with served(own) as client:
+        headers = {"Authorization": "Bearer shown"}
+        with client.stream("POST", "/v1/ingest", json={"paths": [str(tmp_path)]}, headers=headers) as response:
+            assert client.post("/v1/select", json={"sql": "SELECT count(*) AS n FROM Model"}).status_code == 200
+            events = EventReader().feed(b"".join(response.iter_bytes()))
+        assert {event.name for event in events} == {"progress", "summary"}
+        assert json.loads(events[-1].data)["loaded"] == 1
+        cleared = client.stream("POST", "/v1/ingest", json={"paths": [str(tmp_path / "none")]}, headers=headers)
+        with cleared as response:
+            failed = EventReader().feed(b"".join(response.iter_bytes()))[-1]
+        assert failed.name == "error"
+    parts.store.delete([state for state in parts.store.documents() if state.endswith("new.md")])
 
 
 def test_a_port_that_is_taken(settings: Settings) -> None:

@@ -47,6 +47,8 @@ relations:
     attributes:
       benchmark: {type: reference, to: Benchmark, identifying: true}
       delta: {type: number}
+      metrics: {type: enum, many: true, values: [recall, precision]}
+      judges: {type: reference, to: Person, many: true}
 """
 
 PAGE = """\
@@ -167,7 +169,23 @@ def test_one_relation_may_lead_to_a_page_twice_when_told_apart() -> None:
     assert len(parsed(text).statements) == 2
 
 
+def test_an_attribute_of_a_relation_may_hold_many_values() -> None:
+    text = model("superior_to: {target: a, metrics: [recall, precision], judges: [bo, ada], delta: 1}")
+    [statement] = parsed(text).statements
+    values = [(name, value.id if isinstance(value, PageRef) else value) for name, value in statement.attributes]
+    judges: list[tuple[str, object]] = [("judges", "ada"), ("judges", "bo")]
+    assert values == [("delta", 1), *judges, ("metrics", "precision"), ("metrics", "recall")]
+
+
 CASES = {
+    "value of a relation, twice": (
+        ["superior_to: {target: a, metrics: [recall, recall]}"],
+        [(4, 44, "duplicate-value", "keep one")],
+    ),
+    "values of a relation, none": (
+        ["superior_to: {target: a, judges: []}"],
+        [(4, 26, "empty-value", "fill it in or leave it out")],
+    ),
     "number with a letter": (["context_length: 128K"], [(4, 17, "not-an-integer", "write 131072")]),
     "number with a letter, decimal": (["parameters: 7B"], [(4, 13, "not-an-integer", "write 7000000000")]),
     "range": (["context_length: 0"], [(4, 17, "out-of-range", "write at least 1")]),

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from fake_engine import FakeEngine, Reply, Request
 from ingest_parts import companies
+from neo4j_parts import LiveServer
 
+from graph.inspect import inspect
 from graph.open import open_store
 from ingest.grammar import write_answer
 
-ROUNDS = 3
+ROUNDS = int(os.environ.get("ONTOLOOM_SOAK", "3"))
+"""How often a run is killed; `make soak` does it more often."""
 DOCUMENTS = 60
+LINES = DOCUMENTS + 58
+"""Lines of progress of a whole run, nearly: loading reports each document and page, then come pages and documents."""
 
 RUN = """
 import sys
@@ -33,14 +40,14 @@ from graph.open import open_store
 from ingest_parts import Pattern, companies
 from serving.engine_client import HttpEngine
 
-folder, source, url = sys.argv[1:]
+folder, source, url, location = sys.argv[1:]
 ontology = companies()
 based = Pattern({"based_in": r"(?P<s>[A-Z]\\w+) is in (?P<o>[A-Z]\\w+)"})
 print("ready", flush=True)
 with (
     Record(Path(folder) / "record.sqlite") as record,
     HttpEngine(url, model="fake") as engine,
-    open_store(Path(folder) / "graph", ontology) as store,
+    open_store(location, ontology) as store,
 ):
     summary = ingest(
         load([Path(source)]),
@@ -73,39 +80,50 @@ def reply(request: Request) -> Reply:
     return Reply(write_answer([{"r": "works_at", "s": person.group(), "o": company.group()}]), delay=0.01)
 
 
-def start(folder: Path, source: Path, url: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    command = [sys.executable, "-c", RUN, str(folder), str(source), url]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Where a run keeps what the LLM answered, what it reads, whom it asks, and the store it writes to."""
+
+    folder: Path
+    source: Path
+    url: str
+    location: str
+
+    def start(self) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+        command = [sys.executable, "-c", RUN, str(self.folder), str(self.source), self.url, self.location]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+    def finish(self) -> tuple[int, int]:
+        """Runs to the end; returns how many requests were sent and replayed."""
+        with self.start() as process:
+            out, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        sent, replayed = re.findall(r"sent (\d+) replayed (\d+)", out)[0]
+        return int(sent), int(replayed)
+
+    def kill_after(self, lines: int) -> None:
+        """Kills the run after so many lines of progress."""
+        with self.start() as process:
+            read_lines(process, lines)
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+        assert process.returncode == -signal.SIGKILL, "the run must not end before it is killed"
+
+    def state(self) -> tuple[str, int]:
+        """The digest and the last change, of a store without a fault."""
+        with open_store(self.location, companies()) as store:
+            assert list(inspect(store)) == []
+            return store.digest(), store.last_change()
 
 
-def finish(folder: Path, source: Path, url: str) -> tuple[int, int]:
-    """Runs to the end; returns how many requests were sent and replayed."""
-    with start(folder, source, url) as process:
-        out, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    sent, replayed = re.findall(r"sent (\d+) replayed (\d+)", out)[0]
-    return int(sent), int(replayed)
-
-
-def kill_after(folder: Path, source: Path, url: str, lines: int) -> int:
-    """Kills the run after so many lines of progress; returns how many came."""
-    with start(folder, source, url) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        guard = threading.Timer(120, process.kill)
-        guard.start()
-        seen = sum(1 for _ in zip(range(lines), process.stdout, strict=False))
-        os.kill(process.pid, signal.SIGKILL)
-        process.stdout.read()
-        process.stderr.read()
-        guard.cancel()
-    return seen
-
-
-def digest(folder: Path) -> tuple[str, int]:
-    with open_store(folder / "graph", companies()) as store:
-        return store.digest(), store.last_change()
+def read_lines(process: subprocess.Popen[str], lines: int) -> None:
+    assert process.stdout is not None
+    guard = threading.Timer(300, process.kill)
+    guard.start()
+    for _ in zip(range(lines), process.stdout, strict=False):
+        pass
+    guard.cancel()
 
 
 @pytest.fixture(scope="module")
@@ -122,33 +140,64 @@ def engine() -> Iterator[FakeEngine]:
 
 
 @pytest.fixture(scope="module")
-def calm(source: Path, engine: FakeEngine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an undisturbed run."""
+def calm(source: Path, engine: FakeEngine, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """An undisturbed run."""
     folder = tmp_path_factory.mktemp("calm")
-    assert finish(folder, source, engine.url) == (DOCUMENTS, 0)
-    return folder
+    run = Run(folder, source, engine.url, str(folder / "graph"))
+    assert run.finish() == (DOCUMENTS, 0)
+    return run
+
+
+@pytest.fixture(params=["ladybug", "neo4j"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "ladybug":
+        return str(tmp_path / "graph")
+    server: LiveServer = request.getfixturevalue("neo4j_server")
+    server.clear()
+    return server.location
 
 
 @pytest.mark.parametrize("round_number", range(ROUNDS))
 def test_a_killed_run_repeated_ends_in_the_graph_of_an_undisturbed_one(
-    round_number: int, source: Path, engine: FakeEngine, calm: Path, tmp_path: Path
+    round_number: int, source: Path, engine: FakeEngine, calm: Run, location: str, tmp_path: Path
 ) -> None:
-    # Loading reports each document and page, so these fall within loading, the pages, and batches of documents.
-    kills = [DOCUMENTS // 2, DOCUMENTS + 4, DOCUMENTS + 8, DOCUMENTS + 30, DOCUMENTS + 45, DOCUMENTS + 55]
-    for lines in kills[round_number::ROUNDS]:
-        assert kill_after(tmp_path, source, engine.url, lines) == lines, "the run must not end before it is killed"
-    finish(tmp_path, source, engine.url)
-    assert digest(tmp_path)[0] == digest(calm)[0]
+    run = Run(tmp_path, source, engine.url, location)
+    dice = random.Random(round_number)
+    # The first kill falls anywhere, the second after documents were written.
+    for lines in (dice.randint(1, LINES), dice.randint(DOCUMENTS + 4, LINES)):
+        run.kill_after(lines)
+        run.state()
+    run.finish()
+    assert run.state()[0] == calm.state()[0]
+
+
+def test_a_run_goes_on_when_its_server_was_killed(
+    source: Path, engine: FakeEngine, calm: Run, neo4j_server: LiveServer, tmp_path: Path
+) -> None:
+    """The run waits for the server to come back, or ends with one line; the next one does what is left."""
+    neo4j_server.clear()
+    run = Run(tmp_path, source, engine.url, neo4j_server.location)
+    dice = random.Random(0)
+    for _ in range(min(ROUNDS, 10)):
+        with run.start() as process:
+            read_lines(process, dice.randint(1, LINES))
+            neo4j_server.kill()
+            neo4j_server.restart()
+            _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0 or "ontoloom.errors.StoreError" in errors, errors
+        run.state()
+    run.finish()
+    assert run.state()[0] == calm.state()[0]
 
 
 def test_a_run_repeated_changes_nothing_and_a_rebuild_from_the_record_asks_nothing(
-    source: Path, engine: FakeEngine, calm: Path
+    source: Path, engine: FakeEngine, calm: Run
 ) -> None:
-    before, asked = digest(calm), len(engine.requests)
-    assert finish(calm, source, engine.url) == (0, 0)
-    assert digest(calm) == before
-    for path in calm.glob("graph*"):
-        path.rename(calm / f"old-{path.name}")
-    assert finish(calm, source, engine.url) == (0, DOCUMENTS)
-    assert digest(calm)[0] == before[0]
+    before, asked = calm.state(), len(engine.requests)
+    assert calm.finish() == (0, 0)
+    assert calm.state() == before
+    for path in calm.folder.glob("graph*"):
+        path.rename(calm.folder / f"old-{path.name}")
+    assert calm.finish() == (0, DOCUMENTS)
+    assert calm.state()[0] == before[0]
     assert len(engine.requests) == asked

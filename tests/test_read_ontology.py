@@ -146,7 +146,6 @@ CASES = {
     "reference in record": ("type: number, unit: GB", "type: reference", 23, 26, "misplaced-key", "declare a relation"),
     "unit of an enum": ("many: true", "unit: GB", 11, 28, "misplaced-key", "remove it"),
     "identifying on a type": ("many: true", "identifying: true", 11, 28, "misplaced-key", "remove it"),
-    "many on a relation": ("{type: number}", "{type: number, many: true}", 34, 29, "misplaced-key", "remove it"),
     "required record": ("type: record", "type: record\n        required: true", 20, 9, "misplaced-key", "remove it"),
     "name of another type": ('{pattern: "[A-Z].*"}', "{type: integer}", 9, 20, "misplaced-key", "write string"),
     "enum without values": (", values: [DPO, SFT]", "", 11, 7, "missing-key", "add 'values:'"),
@@ -224,3 +223,120 @@ def test_whatever_is_done_to_it_only_findings_come_of_it(edits: list[tuple[int, 
     assert (ontology is None) == any(f.severity == "error" for f in findings)
     assert findings == sorted(findings)
     assert all("\n" not in str(f) and f.line >= 1 and f.column >= 1 for f in findings)
+
+
+# is_a
+
+KINDS = """\
+ontology: test
+version: 1.0.0
+types:
+  GPU:
+    is_a: Device
+    attributes:
+      memory: {type: number, unit: GB}
+      power: {type: number, unit: W, required: true, description: Under load.}
+  Device:
+    is_a: Thing
+    attributes:
+      name: {pattern: "[A-Z].*"}
+      power: {type: number, unit: W, synonyms: [TDP]}
+      box:
+        type: record
+        fields:
+          width: {type: number}
+  Thing:
+    description: Anything.
+  Maker: {}
+  CPU:
+    is_a: Device
+    attributes:
+      box:
+        type: record
+        fields:
+          pins: {type: integer}
+relations:
+  made_by:
+    domain: Device
+    range: Maker
+    attributes:
+      designed_on: {type: reference, to: [Device]}
+  beats: {domain: [CPU, Device], range: Thing}
+"""
+
+
+def test_a_type_has_the_attributes_of_what_it_is() -> None:
+    ontology = compiled(KINDS)
+    gpu = ontology.types["GPU"]
+    assert list(gpu.attributes) == ["name", "power", "box.width", "memory"]
+    assert gpu.parent == "Device"
+    assert gpu.attributes["name"].pattern == "[A-Z].*"
+    power = gpu.attributes["power"]
+    assert (power.required, power.description, power.synonyms) == (True, "Under load.", ("TDP",))
+    assert not ontology.types["Device"].attributes["power"].required
+    assert list(ontology.types["CPU"].attributes) == ["name", "power", "box.width", "box.pins"]
+    assert ontology.types["Thing"].attributes["name"].pattern is None
+    assert list(ontology.types) == ["GPU", "Device", "Thing", "Maker", "CPU"]
+
+
+def test_types_know_those_above_and_below_them() -> None:
+    ontology = compiled(KINDS)
+    assert ontology.subtypes("Thing") == ("Thing", "GPU", "Device", "CPU")
+    assert ontology.subtypes("Device") == ("Device", "GPU", "CPU")
+    assert ontology.subtypes("Maker") == ("Maker",)
+    assert ontology.ancestors("GPU") == ("Device", "Thing")
+    assert ontology.widest(["GPU", "Device", "CPU"]) == "Device"
+    assert ontology.widest(["GPU", "CPU"]) is None
+
+
+def test_a_relation_admits_the_subtypes_of_what_it_names() -> None:
+    ontology = compiled(KINDS)
+    made_by, beats = ontology.relations["made_by"], ontology.relations["beats"]
+    assert (made_by.domain, made_by.range) == (("Device", "GPU", "CPU"), ("Maker",))
+    assert made_by.attributes["designed_on"].targets == ("Device", "GPU", "CPU")
+    assert (beats.domain, beats.range) == (("CPU", "Device", "GPU"), ("Thing", "GPU", "Device", "CPU"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("is_a: Thing", "is_a: Thng", (10, 11, "unknown-type", "did you mean 'Thing'?")),
+        ("  Thing:\n", "  Thing:\n    is_a: GPU\n", (5, 11, "cyclic-type", "remove one 'is_a'")),
+        ("  Thing:\n", "  Thing:\n    is_a: Thing\n", (19, 11, "cyclic-type", "remove one 'is_a'")),
+        ("  Thing:\n", "  Thing:\n    is_a: [GPU]\n", (19, 11, "wrong-shape", "write one value")),
+        (
+            "power: {type: number, unit: W, req",
+            "power: {type: number, unit: kW, req",
+            (8, 7, "redefined-attribute", "leave it out, or declare it as there"),
+        ),
+        ("memory: {", "Box: {", (7, 7, "name-clash", "choose another name")),
+        ("memory: {", "box: {", (7, 7, "redefined-attribute", "leave it out, or declare it as there")),
+        (
+            "          pins: {type: integer}",
+            "          width: {type: integer}",
+            (27, 11, "redefined-attribute", "leave it out, or declare it as there"),
+        ),
+        ("  Maker: {}", "  Maker: {is_a: Thing, attributes: {beats: {type: string}}}", None),
+        ("memory: {", "beats: {", (34, 3, "name-clash", "rename one of the two")),
+        (
+            "power: {type: number, unit: W, syn",
+            "beats: {type: number, unit: W, syn",
+            (34, 3, "name-clash", "rename one of the two"),
+        ),
+    ],
+)
+def test_what_does_not_agree_with_what_a_type_is_is_reported_where_it_stands(
+    old: str, new: str, expected: tuple[int, int, str, str] | None
+) -> None:
+    assert KINDS.count(old) == 1
+    assert found(KINDS.replace(old, new)) == ([expected] if expected else [])
+
+
+def test_a_page_of_a_subtype_may_stand_where_its_supertype_is_asked_for() -> None:
+    from ontology.pages import parse_page
+
+    text = "---\ntype: GPU\nname: H200\npower: 700\nmemory: 141\nmade_by: nvidia\nbeats: a100\n---\n"
+    page, findings = parse_page(text, file="h200.md", ontology=compiled(KINDS))
+    assert findings == []
+    assert page is not None
+    assert [s.key for s in page.statements] == ["power", "memory", "made_by", "beats"]

@@ -137,7 +137,13 @@ SELECT name FROM Model ORDER BY *
 SELECT * EXCLUDE (DATE name) FROM Model
 SELECT (name AS n) FROM Model
 SELECT upper(name AS n) FROM Model
-SELECT first_value(name IGNORE NULLS) OVER () FROM Model
+SELECT list(name IGNORE NULLS) FROM Model
+SELECT first_value(name IGNORE NULLS) FROM Model
+SELECT upper(x => name) FROM Model
+SELECT greatest(a := 1, b := 2)
+SELECT * FROM Model FOR SYSTEM_TIME BETWEEN 1 AND 2
+SELECT * FROM Model FOR VERSION ALL
+SELECT * FROM Model AT (VERSION => 1)
 SELECT random()
 SELECT uuid()
 SELECT now()
@@ -230,6 +236,20 @@ SELECT CAST(parameters AS DOUBLE), parameters::VARCHAR, TRY_CAST(name AS INTEGER
 SELECT provenance(name), provenance(hardware_requirement.gpu_memory) FROM Model
 SELECT TRUE, FALSE, NULL, [1, 2], (1, 2) IN ((1, 2))
 SELECT '北京 🙂'
+SELECT name, lag(name IGNORE NULLS) OVER (ORDER BY released) FROM Model
+SELECT substring(name FROM 2 FOR 3), trim(BOTH 'x' FROM name), position('a' IN name) FROM Model
+SELECT name FROM Model WHERE (name, license_type) IN (SELECT name, license_type FROM Model)
+SELECT name FROM Model WHERE (name, parameters) = ('BERT', 1)
+SELECT name FROM Model AS OF 1
+SELECT m.name FROM Model AS OF DATE '2999-01-01' AS m JOIN Paper AS OF 1 p ON TRUE
+SELECT m.name FROM Model FOR SYSTEM_TIME AS OF TIMESTAMP '2999-01-01 12:00' m
+SELECT of.name FROM Model AS of
+SELECT * FROM neighbours('BERT')
+SELECT entity FROM neighbours('BERT', depth => 2, type := 'Model') AS n
+SELECT * FROM paths('BERT', 'BERT', max => 1)
+SELECT * FROM coverage
+SELECT table_name FROM information_schema.tables
+SELECT c.column_name FROM information_schema.columns c
 """
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,71 +20,20 @@ from graph_examples import (
     says,
     span,
 )
-from reference_store import ReferenceStore
+from stores_under_test import MakeStore, content, everything, rows, said_parts
 
-from graph.ladybug import open_ladybug
-from graph.open import open_store
-from graph.store import ENTITY_COLUMNS, TRIPLE_COLUMNS, Store
+from graph.digest import content_hash
+from graph.store import ENTITY_COLUMNS, NAMING_COLUMNS, STATING_COLUMNS, TRIPLE_COLUMNS, Store
+from graph.verify import verify
 from ontoloom.errors import StoreError
 from ontoloom.names import name_key
 from ontoloom.records import Citation, Entity, Extraction, Failure
-
-MakeStore = Callable[[], Store]
-MAKERS: dict[str, Callable[[Path], Store]] = {
-    "reference": lambda _: ReferenceStore(ONTOLOGY),
-    "ladybug": lambda path: open_store(path, ONTOLOGY),
-    "ladybug-copy": lambda path: open_ladybug(str(path), ONTOLOGY, copy_rows=1),
-}
 
 QWEN, LLAMA, MISTRAL = named("Model", "Qwen2"), named("Model", "Llama 3"), named("Model", "Mistral 7B")
 ACME, MMLU, GSM = named("Organization", "Acme"), named("Benchmark", "MMLU"), named("Benchmark", "GSM8K")
 BETTER = beats(QWEN, LLAMA, ("benchmark", ref(MMLU)), ("score_delta", 2.3))
 MADE = link(QWEN, "developed_by", ACME)
 LENGTH = literal(QWEN, "context_length", 131072)
-
-
-@pytest.fixture(params=list(MAKERS))
-def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeStore]:
-    opened: list[Store] = []
-
-    def make() -> Store:
-        opened.append(MAKERS[request.param](tmp_path / f"store{len(opened)}"))
-        return opened[-1]
-
-    yield make
-    for store in opened:
-        store.close()
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> Store:
-    return make_store()
-
-
-def rows(batches: Iterator[Any]) -> list[dict[str, Any]]:
-    return [row for batch in batches for row in batch.to_pylist()]
-
-
-def everything(store: Store) -> dict[str, Any]:
-    """All that a store says of its content, change numbers aside."""
-    entities = {e: rows(store.scan_entities(e)) for e in store.ontology.types}
-    triples = rows(store.scan_triples())
-    for row in (*triples, *(row for found in entities.values() for row in found)):
-        del row["updated"]
-    ids = [row["id"] for row in triples]
-    return {
-        "documents": store.documents(),
-        "texts": {d: store.document(d) for d in store.documents()},
-        "entities": entities,
-        "triples": triples,
-        "triple records": store.triples(ids),
-        "evidence": store.evidence(ids),
-        "names": sorted(store.names()),
-        "named": store.named([name_key(name) for name, _, _ in store.names()]),
-        "quarantined": list(store.quarantined()),
-        "counts": store.counts(),
-        "digest": store.digest(),
-    }
 
 
 # Documents
@@ -99,6 +46,8 @@ def test_an_empty_store_holds_nothing(store: Store) -> None:
     assert store.document("a.md") is None
     assert rows(store.scan_triples()) == []
     assert rows(store.scan_entities("Model")) == []
+    assert rows(store.scan_entities()) == rows(store.scan_namings(0)) == rows(store.scan_statings(0)) == []
+    assert (list(store.extractions()), list(store.faults()), store.merges()) == ([], [], [])
     counts = store.counts()
     assert (counts.documents, counts.evidence) == (0, 0)
     assert counts.entities == {"Model": 0, "Organization": 0, "Benchmark": 0}
@@ -134,11 +83,13 @@ def test_an_extraction_that_is_stored_already_changes_nothing(store: Store) -> N
 
 def test_a_rewritten_document_leaves_nothing_of_what_it_said(make_store: MakeStore) -> None:
     new = says("a.md", MISTRAL, literal(MISTRAL, "context_length", 32768), refused("a.md", 3), text="Another text.")
-    rewritten, fresh = make_store(), make_store()
+    fresh = make_store()
+    fresh.write([new])
+    expected = content(fresh)
+    rewritten = make_store()
     rewritten.write([says("a.md", QWEN, LLAMA, ACME, MMLU, BETTER, MADE, LENGTH, refused("a.md"))])
     assert rewritten.write([new]) == 2
-    fresh.write([new])
-    assert everything(rewritten) == everything(fresh)
+    assert content(rewritten) == expected
     assert rewritten.named([name_key("Qwen2")]) == {}
     change = next(iter(rewritten.changes(1)))
     assert change.documents == ("a.md",)
@@ -180,18 +131,52 @@ def test_deleting_an_unknown_document_is_an_error_and_removes_nothing(store: Sto
 def test_add_delete_add_again_has_the_digest_of_adding_once(make_store: MakeStore) -> None:
     a = says("a.md", QWEN, LLAMA, MMLU, BETTER, refused("a.md"))
     b = says("b.md", QWEN, ACME, MADE, LENGTH)
-    once, thrice = make_store(), make_store()
+    once = make_store()
     empty = once.digest()
     once.write([a, b])
+    expected = content(once)
+    thrice = make_store()
     thrice.write([a])
     thrice.write([b])
     thrice.delete(["a.md"])
-    assert thrice.digest() != once.digest()
+    assert thrice.digest() != expected["digest"]
     thrice.delete(["b.md"])
     assert thrice.digest() == empty
     thrice.write([b, a])
-    assert thrice.digest() == once.digest()
-    assert everything(thrice) == everything(once)
+    assert content(thrice) == expected
+
+
+def test_what_documents_said_comes_back_and_makes_an_equal_store(make_store: MakeStore) -> None:
+    store = make_store()
+    declared = named("Model", "Qwen 2", "q2", "a2", "q2", key="Qwen2", page="b.md")
+    measured = beats(QWEN, LLAMA, ("measured", date(2024, 5, 1)), ("notes", "b"), ("notes", "a"), ("score_delta", 1.0))
+    pieces = span(measured, "b.md", 2, 5, confidence=0.25), span(measured, "b.md", 1, 5, extractor="llm")
+    given = [
+        says("c.md", ACME, QWEN, MADE, LENGTH, literal(QWEN, "hardware.gpu_memory", 80.0), refused("c.md", 3)),
+        says("a.md", replace(QWEN, page="b.md"), Failure("0-5", "timeout", "took 3 s"), fingerprint="f9"),
+        says("b.md", LLAMA, declared, measured, *pieces, kind="page", text="Größe 模型 🙂\r\n"),
+    ]
+    store.write(given)
+    digest = store.digest()
+    told = list(store.extractions())
+    assert [one.document.id for one in told] == ["a.md", "b.md", "c.md"]
+    for one, expected in zip(told, sorted(given, key=lambda x: x.document.id), strict=True):
+        assert said_parts(one) == said_parts(expected)
+        verified = verify([one], ONTOLOGY)[0]
+        assert store.documents()[one.document.id].said == content_hash(verified)
+    assert [one.document.id for one in store.extractions(["c.md", "nope.md", "a.md", "c.md"])] == ["a.md", "c.md"]
+    assert list(store.extractions([])) == []
+    again = make_store()
+    again.write(told)
+    assert again.digest() == digest
+    assert again.write(given) == 1, "what is given as it was given first is what is stored"
+
+
+def test_an_entity_is_defined_by_the_page_that_names_it_so_and_by_no_other(store: Store) -> None:
+    """A document that gives another's page as an entity's says as much as one that gives none."""
+    store.write([says("a.md", replace(QWEN, page="b.md"))])
+    assert store.entities([QWEN.id]) == {QWEN.id: QWEN}
+    assert store.write([says("a.md", QWEN)]) == 1
 
 
 # What follows from several documents
@@ -210,10 +195,10 @@ def test_the_order_of_documents_does_not_matter(make_store: MakeStore) -> None:
         store = make_store()
         for extraction in order:
             store.write([extraction])
-        contents.append(everything(store))
+        contents.append(content(store))
     together = make_store()
     together.write(documents)
-    assert all(content == everything(together) for content in contents)
+    assert all(one == content(together) for one in contents)
 
 
 def test_the_name_is_what_most_documents_use_then_the_smallest(store: Store) -> None:
@@ -298,8 +283,12 @@ def test_scans_have_the_columns_that_the_protocol_promises(store: Store) -> None
     store.write([says("a.md", QWEN, LLAMA, GSM, measured, *values)])
     for batch in store.scan_triples():
         assert batch.schema.equals(TRIPLE_COLUMNS)
-    for batch in store.scan_entities("Model"):
+    for batch in store.scan_entities():
         assert batch.schema.equals(ENTITY_COLUMNS)
+    for batch in store.scan_namings(1):
+        assert batch.schema.equals(NAMING_COLUMNS)
+    for batch in store.scan_statings(1):
+        assert batch.schema.equals(STATING_COLUMNS)
     found = {row["relation"] + (row["value"] or ""): row for row in rows(store.scan_triples())}
     expected = {
         "context_length131072", "hardware.gpu_memory80", "hardware.gpu_memory2.5", "opentrue", "released2024-05-01",
@@ -320,7 +309,8 @@ def test_scans_have_the_columns_that_the_protocol_promises(store: Store) -> None
     assert (kinds["open"], kinds["released"], kinds["context_length"]) == ("bool", "date", "int")
     entity = rows(store.scan_entities("Benchmark"))[0]
     assert entity == {
-        "id": GSM.id, "name": "GSM8K", "aliases": [], "page": None, "documents": ["a.md"], "updated": 1,
+        "id": GSM.id, "type": "Benchmark", "name": "GSM8K", "aliases": [], "page": None, "documents": ["a.md"],
+        "updated": 1,
     }  # fmt: skip
 
 
@@ -339,6 +329,15 @@ def test_scans_can_be_narrowed_and_come_in_batches_in_a_stable_order(store: Stor
     assert rows(store.scan_triples(ids=[])) == []
     assert rows(store.scan_triples("no such relation")) == []
     assert rows(store.scan_entities("NoSuchType")) == []
+    everyone = [*models, ACME]
+    assert [row["id"] for row in rows(store.scan_entities(batch_rows=7))] == sorted(e.id for e in everyone)
+    assert [b.num_rows for b in store.scan_entities(batch_rows=20)] == [20, 6]
+    chosen = [models[3].id, ACME.id, "nope", models[3].id]
+    assert [row["id"] for row in rows(store.scan_entities(ids=chosen))] == sorted({models[3].id, ACME.id})
+    assert [row["id"] for row in rows(store.scan_entities("Organization", ids=chosen))] == [ACME.id]
+    assert rows(store.scan_entities(ids=[])) == []
+    assert sum(b.num_rows for b in store.scan_namings(1, batch_rows=7)) == 26
+    assert [b.num_rows <= 7 for b in store.scan_statings(1, batch_rows=7)] == [True] * 8
 
 
 def test_entities_are_found_by_the_key_of_every_name(store: Store) -> None:
@@ -415,6 +414,7 @@ def test_changes_name_what_a_projection_must_look_at(store: Store) -> None:
     assert [c.number for c in store.changes(2)] == [3]
     assert list(store.changes(3)) == []
     assert all(abs(datetime.now(UTC) - c.time) < timedelta(hours=1) for c in changes)
+    assert store.change_times() == [(c.number, c.time) for c in changes]
 
 
 def test_documents_that_say_nothing_are_there_all_the_same(store: Store) -> None:
@@ -477,60 +477,3 @@ def test_an_entity_keeps_its_type(store: Store) -> None:
     with pytest.raises(ValueError, match="is a Model, not a Organization"):
         store.write([says("b.md", replace(QWEN, type="Organization"))])
     assert list(store.documents()) == ["a.md"]
-
-
-# Hostile content
-
-HOSTILE = [
-    'it\'s "quoted" `ticked` \\ back\\\\slashed',
-    "}) DETACH DELETE n; MATCH (n) DETACH DELETE n //",
-    "'; DROP TABLE Model; --",
-    "nul \x00 inside",
-    "🙂👩‍👩‍👧‍👦",
-    "\u202eright to left\u202c שלום مرحبا",
-    "模型",
-    "$id {x} %s",
-    "line\nbreak\r\ttab",
-    "123",
-    "2024-05-01",
-    "true",
-    "null",
-    "[a, b]",
-    "{a: 1}",
-    "n" * 10_000,
-]
-
-
-def test_names_and_texts_may_hold_anything(store: Store) -> None:
-    models = [named("Model", name, f"also {name}") for name in HOSTILE]
-    mottos = [literal(m, "motto", m.name) for m in models]
-    beaten = [beats(m, models[0], ("notes", m.name), ("notes", "second")) for m in models]
-    text = " ".join(HOSTILE)
-    store.write([says(f"{name}.md", m, models[0], motto, beat, text=text)
-                 for name, m, motto, beat in zip(HOSTILE, models, mottos, beaten, strict=True)])  # fmt: skip
-    assert store.entities([m.id for m in models]) == {m.id: m for m in models}
-    assert store.triples([t.id for t in (*mottos, *beaten)]) == {t.id: t for t in (*mottos, *beaten)}
-    assert set(store.documents()) == {f"{name}.md" for name in HOSTILE}
-    for name, model in zip(HOSTILE, models, strict=True):
-        document = store.document(f"{name}.md")
-        assert document is not None
-        assert document.text == text
-        assert model in store.named([name_key(name)])[name_key(name)]
-    assert {row["value"] for row in rows(store.scan_triples("motto"))} == set(HOSTILE)
-    digest = store.digest()
-    store.delete([f"{name}.md" for name in HOSTILE[1:]])
-    assert list(store.documents()) == [f"{HOSTILE[0]}.md"]
-    assert store.digest() != digest
-
-
-def test_digests_are_the_same_in_every_store(tmp_path: Path) -> None:
-    documents = [
-        says("a.md", QWEN, LLAMA, MMLU, BETTER, Failure("0-5", "timeout", "after 3.2 s")),
-        says("b.md", named("Model", "qwen2", "Q2", key="Qwen2", page="b.md"), ACME, MADE, LENGTH, kind="page"),
-    ]
-    digests = set()
-    for name, maker in MAKERS.items():
-        with maker(tmp_path / name) as store:
-            store.write(documents)
-            digests.add(store.digest())
-    assert len(digests) == 1

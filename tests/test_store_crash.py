@@ -1,4 +1,4 @@
-"""What happens to a Ladybug store when processes die, compete, or run out of room."""
+"""What happens to a store when its processes die, compete, or run out of room."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -23,28 +24,37 @@ from graph_examples import (
     refused,
     says,
 )
+from neo4j_parts import LiveServer
 from reference_store import ReferenceStore
+from stores_under_test import merges
 
+from graph.inspect import inspect
 from graph.ladybug import open_ladybug
 from graph.open import open_store
+from graph.store import Store
 from ontoloom.errors import StoreError
 from ontoloom.records import Document, Extraction, Section
 
-ROUNDS = int(os.environ.get("ONTOLOOM_SOAK_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("ONTOLOOM_SOAK", "3"))
+"""How often a process is killed; `make soak` does it more often."""
 WRITER = """
 import sys
-from pathlib import Path
-from graph_examples import ONTOLOGY
-from test_store_crash import document
-from graph.ladybug import open_ladybug
+from test_store_crash import open_as, take_step
 
-path, start, copy_rows = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-with open_ladybug(path, ONTOLOGY, copy_rows=copy_rows) as store:
+with open_as(sys.argv[1], sys.argv[2]) as store:
     print("open", flush=True)
-    for number in range(start, 10_000):
-        store.write([document(number), document(number, "again")])
+    for number in range(int(sys.argv[3]), 10_000):
+        take_step(store, number)
         print(number, flush=True)
 """
+Place = tuple[str, str]
+"""How a store is opened, and where it is."""
+
+
+def open_as(how: str, location: str) -> Store:
+    if how == "copy":
+        return open_ladybug(location, ONTOLOGY, copy_rows=1)
+    return open_store(location, ONTOLOGY)
 
 
 def document(number: int, other: str = "") -> Extraction:
@@ -55,12 +65,30 @@ def document(number: int, other: str = "") -> Extraction:
     return says(name, own, everyone, maker, made, beaten, literal(own, "context_length", number + 1), refused(name))
 
 
+def take_step(store: Store, number: int) -> None:
+    """Makes change ``number + 1``: documents written, two entities merged, one replaced or split off, one deleted."""
+    own = named("Model", f"M{number - 1}").id, named("Model", f"M{number - 2}").id
+    match number % 6:
+        case 3:
+            store.merge(*own, reason=f"step {number}")
+        case 4 if number % 12 == 4:
+            store.unmerge(own[1])
+        case 4:
+            store.write([replace(document(number - 2), triples=(), evidence=(), fingerprint="f2")])
+        case 5:
+            store.delete([f"{number - 5}.md"])
+        case _:
+            store.write([document(number), document(number, "again")])
+
+
 @contextmanager
-def writer(path: Path, start: int = 0, *, copy_rows: int = 5000) -> Iterator[subprocess.Popen[str]]:
-    """A process that writes documents from number ``start`` on; killed in the end."""
+def writer(place: Place, start: int = 0) -> Iterator[subprocess.Popen[str]]:
+    """A process that takes one step after the other from ``start`` on; killed in the end."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    command = [sys.executable, "-c", WRITER, str(path), str(start), str(copy_rows)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    command = [sys.executable, "-c", WRITER, *place, str(start)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             yield process
         finally:
@@ -77,29 +105,48 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "graph.ladybug"
 
 
-@pytest.mark.parametrize("copy_rows", [5000, 1], ids=["unwind", "copy"])
-def test_a_killed_writer_loses_nothing_that_it_reported(path: Path, copy_rows: int) -> None:
-    dice, next_number = random.Random(copy_rows), 0
+@pytest.fixture(params=["unwind", "copy", "neo4j"])
+def place(request: pytest.FixtureRequest, path: Path) -> Place:
+    if request.param != "neo4j":
+        return request.param, str(path)
+    server: LiveServer = request.getfixturevalue("neo4j_server")
+    server.clear()
+    return request.param, server.location
+
+
+class Survivor:
+    """What a store must hold, by the word of the processes that wrote to it and were killed."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._expected = ReferenceStore(ONTOLOGY)
+        self.steps = 0
+
+    def check(self, reported: int) -> None:
+        """All steps that were reported were taken, and perhaps the next one, which nobody had time to report."""
+        with open_as(*self._place) as store:
+            taken = store.last_change()
+            assert taken in (reported, reported + 1)
+            for number in range(self.steps, taken):
+                take_step(self._expected, number)
+            self.steps = taken
+            assert [change.number for change in store.changes(0)] == list(range(1, taken + 1))
+            assert store.counts() == self._expected.counts()
+            assert merges(store) == merges(self._expected)
+            assert store.digest() == self._expected.digest()
+            assert list(inspect(store)) == []
+
+
+def test_a_killed_writer_loses_nothing_that_it_reported(place: Place) -> None:
+    dice, survivor = random.Random(place[0]), Survivor(place)
     for _ in range(ROUNDS):
-        reported = kill_after(path, next_number, dice.uniform(0, 1.5), copy_rows)
-        with open_ladybug(str(path), ONTOLOGY) as store:
-            documents = store.documents()
-            written = len(documents) // 2
-            assert written in (reported, reported + 1), "the last one may be written and not yet reported"
-            expected = ReferenceStore(ONTOLOGY)
-            for number in range(written):
-                expected.write([document(number), document(number, "again")])
-            assert store.digest() == expected.digest()
-            assert store.counts() == expected.counts()
-            assert store.last_change() == written
-            assert [change.number for change in store.changes(0)] == list(range(1, written + 1))
-            next_number = written
+        survivor.check(kill_after(place, survivor.steps, dice.uniform(0, 1.5)))
 
 
-def kill_after(path: Path, start: int, seconds: float, copy_rows: int) -> int:
-    """Kills a writer some time after it has opened the store; returns how many writes there are by its word."""
+def kill_after(place: Place, start: int, seconds: float) -> int:
+    """Kills a writer some time after it has opened the store; returns how many steps there are by its word."""
     reported = start
-    with writer(path, start, copy_rows=copy_rows) as process:
+    with writer(place, start) as process:
         told = lines(process)
         assert next(told) == "open"
         opened = time.monotonic()
@@ -110,17 +157,34 @@ def kill_after(path: Path, start: int, seconds: float, copy_rows: int) -> int:
     return reported
 
 
+def test_a_killed_server_loses_nothing_that_a_writer_reported(neo4j_server: LiveServer) -> None:
+    """The writer waits for the server, or gives up with one line; another one goes on from where the store is."""
+    neo4j_server.clear()
+    place = ("neo4j", neo4j_server.location)
+    dice, survivor = random.Random(1), Survivor(place)
+    for _ in range(min(ROUNDS, 10)):
+        reported = survivor.steps
+        with writer(place, survivor.steps) as process:
+            told = lines(process)
+            assert next(told) == "open"
+            reported = int(next(told)) + 1
+            time.sleep(dice.uniform(0, 1))
+            neo4j_server.kill()
+            neo4j_server.restart()
+            os.kill(process.pid, signal.SIGKILL)
+            reported = max([reported, *(int(line) + 1 for line in told)])
+        survivor.check(reported)
+
+
 def test_a_reader_reads_while_a_writer_writes(path: Path) -> None:
     seen: list[int] = []
-    with writer(path) as process:
+    with writer(("unwind", str(path))) as process:
         told = lines(process)
         assert next(told) == "open"
         for line in islice(told, 5):
             with open_store(path, ONTOLOGY, read_only=True) as reader:
                 seen.append(reader.last_change())
-                counts = reader.counts()
-                assert counts.documents == 2 * seen[-1]
-                assert set(counts.triples.values()) == {2 * seen[-1]}
+                assert list(inspect(reader)) == []
                 assert int(line) + 1 <= seen[-1], "what was reported before the reader opened is there"
         with pytest.raises(StoreError) as locked:
             open_store(path, ONTOLOGY)
@@ -193,7 +257,7 @@ def test_many_bulk_transactions_do_not_fill_the_buffer_pool(path: Path) -> None:
 
 
 def test_the_log_of_a_deleted_store_is_named(path: Path) -> None:
-    with writer(path) as process:
+    with writer(("unwind", str(path))) as process:
         assert "3" in lines(process)
     assert path.with_suffix(".ladybug.wal").exists()
     path.unlink()
