@@ -6,8 +6,9 @@ changed, or where an entity that it names is called otherwise. An id has one typ
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ from graph.table_files import Renewal, read_places, renew, scan, select
 from graph.tables import Table
 from ontology.schema import Relation
 
-MANY = 20_000
-"""With more touched rows than this, and than a tenth of all, it is quicker to make tables anew."""
+FEW, MANY = 1_000, 100_000
+"""Fewer touched rows than the one are always made anew row by row, more than the other never: they lie in memory."""
 AT_ONCE = 2
 """Tables that are written at a time: a small one keeps one core busy."""
 
@@ -62,11 +63,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One table to be renewed: the query for its new rows, and what that query reads."""
+    """One table to be renewed: the query for its new rows, and the links that it reads."""
 
     renewal: Renewal
     rows: str
-    reads: Mapping[str, pa.Table]
+    links: pa.Table | None = None
 
 
 @dataclass(slots=True)
@@ -87,19 +88,52 @@ def catch_up(held: Held, entities: Collection[str], triples: Collection[str]) ->
     before = {table.key: rows_before(held, table, shown, now) for table in held.types()}
     values = {triple for found in before.values() for row in found.rows.values() for triple in row.triples}
     showing = links_showing(held, renamed(before, now))
-    many = {key for key, links in showing.items() if len(links) > max(MANY, held.files[key].base.rows // 10)}
+    many = {key for key, links in showing.items() if is_too_much(len(links), held.files[key].base.rows)}
     held = replace(held, files={key: files for key, files in held.files.items() if key not in many})
     more = values.union(*(links for key, links in showing.items() if key not in many))
     stored = pa.concat_tables([stored, held.triples(more.difference(triples))])
-    work = [*type_work(held, before, shown, now, stored), *relation_work(held, lost, now, stored)]
+    work = [*type_work(held, before, now), *relation_work(held, lost, stored)]
+    ids = pa.table({"id": pa.array({*shown, *lost, *strings(stored["id"])}, pa.string())})
+    places = [(one.renewal.table.key, place) for one in work for place in one.renewal.places]
+    gone = pa.table({"key": [key for key, _ in places], "place": [place for _, place in places]}, GONE)
+    said = stored.filter(pc.is_null(stored["object"])).select(VALUE)
+    names = names_shown(held, now, work)
+    with tables(held.connection, entities=now, said=said, names=names, renewed=ids, gone=gone):
+        return {**held.files, **write(held, work)}
+
+
+GONE = pa.schema({"key": pa.string(), "place": pa.int64()})
+
+
+@contextmanager
+def tables(connection: duckdb.DuckDBPyConnection, **rows: pa.Table) -> Iterator[None]:
+    """Tables that all connections to the database can read; each reads them in half the time of Arrow tables."""
+    for name, table in rows.items():
+        with reading(connection, batch=table):
+            connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM batch")
+    try:
+        yield
+    finally:
+        for name in rows:
+            connection.execute(f"DROP TABLE {name}")
+
+
+def is_too_much(touched: int, rows: int) -> bool:
+    """Whether a table of so many rows is sooner made anew as a whole."""
+    return touched > min(MANY, max(FEW, rows // 4))
+
+
+def write(held: Held, work: Sequence[Work]) -> dict[str, TableFiles]:
+    """The new files of tables."""
+
+    def write_one(one: Work, connection: duckdb.DuckDBPyConnection) -> TableFiles:
+        with connection, reading(connection, **({} if one.links is None else {"links": one.links})):
+            return renew(connection, held.folder, one.renewal, one.rows)
+
+    connections = [held.connection.cursor() for _ in work]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        renewed = pool.map(lambda one: run(held, one), work)
-        return {**held.files, **dict(zip((one.renewal.table.key for one in work), renewed, strict=True))}
-
-
-def run(held: Held, work: Work) -> TableFiles:
-    with held.connection.cursor() as cursor, reading(cursor, **work.reads):
-        return renew(cursor, held.folder, work.renewal, work.rows)
+        written = list(pool.map(write_one, work, connections))
+    return {one.renewal.table.key: files for one, files in zip(work, written, strict=True)}
 
 
 # Types
@@ -138,17 +172,13 @@ def rows_before(held: Held, table: Table, shown: Collection[str], now: pa.Table)
     return Before(rows, gone | {row.place for row in indexed.values() if row.place is not None})
 
 
-def type_work(
-    held: Held, before: Mapping[str, Before], shown: Collection[str], now: pa.Table, stored: pa.Table
-) -> Iterator[Work]:
-    said = stored.filter(pc.is_null(stored["object"])).select(VALUE)
+def type_work(held: Held, before: Mapping[str, Before], now: pa.Table) -> Iterator[Work]:
     for table in held.types():
         found = before[table.key]
         fresh = now.filter(pc.equal(now["type"], pa.scalar(table.name))).num_rows
         if fresh or found.rows:
-            renewal = Renewal(table, held.files[table.key], shown, found.places, fresh)
-            rows = type_rows(held.store.ontology.types[table.name], table)
-            yield Work(renewal, rows, {"entities": now, "said": said})
+            renewal = Renewal(table, held.files[table.key], found.places, fresh)
+            yield Work(renewal, type_rows(held.store.ontology.types[table.name], table))
 
 
 # Relations
@@ -186,30 +216,25 @@ def reference_names(relation: Relation) -> list[str]:
     return [a.name for a in relation.attributes.values() if a.type == "reference"]
 
 
-def relation_work(held: Held, lost: Collection[str], now: pa.Table, stored: pa.Table) -> list[Work]:
-    relations = held.store.ontology.relations
-    found = {table.key: links(relations[table.name], stored) for table in held.relations()}
-    names = names_shown(held, now, ((relations[held.tables[key].name], rows) for key, rows in found.items()))
-    work = []
+def relation_work(held: Held, lost: Collection[str], stored: pa.Table) -> Iterator[Work]:
     for table in held.relations():
-        rows, files = found[table.key], held.files[table.key]
+        relation, files = held.store.ontology.relations[table.name], held.files[table.key]
+        rows = links(relation, stored)
         ids = {*strings(rows["id"]), *lost}
         places = find_places(held.index(table), ids)
         if rows.num_rows or places or (ids and files.delta is not None):
             gone = places | read_places(held.connection, held.folder, files)
-            renewal = Renewal(table, files, ids, gone, rows.num_rows)
-            work.append(Work(renewal, relation_rows(relations[table.name], table), {"links": rows, "names": names}))
-    return work
+            yield Work(Renewal(table, files, gone, rows.num_rows), relation_rows(relation, table), rows)
 
 
-def names_shown(held: Held, now: pa.Table, found: Iterable[tuple[Relation, pa.Table]]) -> pa.Table:
+def names_shown(held: Held, now: pa.Table, work: Iterable[Work]) -> pa.Table:
     """The names of the entities that links show, those of types that have a table."""
     known = zip(*(strings(now[column]) for column in ("id", "type", "name")), strict=True)
     names = {i: name for i, type_name, name in known if type_name in held.store.ontology.types}
     ids: set[str] = set()
-    for relation, rows in found:
-        columns = [rows["subject"], rows["object"], *(rows[name] for name in reference_names(relation))]
-        for column in columns:
+    for table, rows in ((one.renewal.table, one.links) for one in work if one.links is not None):
+        references = reference_names(held.store.ontology.relations[table.name])
+        for column in (rows[name] for name in ("subject", "object", *references)):
             ids.update(strings(pc.list_flatten(column) if pa.types.is_list(column.type) else column))
     missing = sorted(ids - names.keys())
     entities = held.store.entities(missing) if missing else {}

@@ -40,6 +40,11 @@ COPY_SHARE = 4
 """What part of the buffer pool rows for COPY may take (see ``Session``)."""
 RESTATED = 200
 """Documents that are read at once to be given as they were written."""
+ANSWERED = 200_000
+"""Edges that an answer may be about; that of a million would fill the buffer pool."""
+ENTITIES = "MATCH (e:_Entity) RETURN count(*)"
+NAMINGS = "MATCH (:_Document)-[n:_NAMES]->(:_Entity) RETURN count(*)"
+EVIDENCE = "MATCH (:_Triple)-[v:_EVIDENCE]->(:_Document) RETURN count(*)"
 PATIENCE = 10.0
 """Seconds for which a reader tries again while a writer checkpoints."""
 
@@ -218,8 +223,8 @@ class LadybugStore:
             yield from restate(reads, [rows.document(row) for row in found], states, claims)
 
     def quarantined(self, document: str | None = None) -> Iterator[Quarantined]:
-        chosen, parameters = _narrowed("d.id", document)
-        query = f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined){chosen} RETURN {rows.QUARANTINED}"
+        chosen, parameters = _equal("d.id", document)
+        query = f"MATCH (d:_Document)-[:_REFUSED]->(q:_Quarantined){_where(chosen)} RETURN {rows.QUARANTINED}"
         return iter(in_order(rows.quarantined(row) for row in self._session.rows(query, **parameters)))
 
     # Entities
@@ -231,10 +236,10 @@ class LadybugStore:
         return {key: [known[i] for i in found] for key, found in ids.items()}
 
     def names(self) -> Iterator[tuple[str, str, str]]:
-        for batch in self._session.table(f"MATCH (e:_Entity) RETURN {rows.ENTITY_ROW}").to_batches():
-            for entity_id, entity_type, name, aliases, _ in zip(*batch.to_pydict().values(), strict=True):
-                yield name, entity_id, entity_type
-                yield from ((alias, entity_id, entity_type) for alias in aliases)
+        query = f"MATCH (e:_Entity){{}} RETURN {rows.ENTITY_ROW}"
+        for entity_id, entity_type, name, aliases, _ in self._sorted("e.id", ENTITIES, query):
+            yield name, entity_id, entity_type
+            yield from ((alias, entity_id, entity_type) for alias in aliases)
 
     def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
         query = f"UNWIND $ids AS x MATCH (e:_Entity) WHERE e.id = x RETURN {rows.ENTITY_ROW}"
@@ -243,14 +248,20 @@ class LadybugStore:
     def scan_entities(
         self, entity_type: str | None = None, *, ids: Sequence[str] | None = None, batch_rows: int = 10_000
     ) -> Iterator[pa.RecordBatch]:
-        chosen, parameters = _narrowed("e.type", entity_type)
-        if ids is None:
-            one = f"MATCH (e:_Entity){chosen} "
-            both = f"MATCH (d:_Document)-[:_NAMES]->(e:_Entity){chosen} "
-        else:
-            one = f"UNWIND $ids AS x MATCH (e:_Entity) WHERE e.id = x{chosen.replace('WHERE', 'AND')} "
-            both = f"{one} OPTIONAL MATCH (d:_Document)-[:_NAMES]->(e) "
-            parameters["ids"] = sorted(set(ids))
+        type_is, parameters = _equal("e.type", entity_type)
+        if ids is not None:
+            start = f"UNWIND $ids AS x MATCH (e:_Entity){_where('e.id = x', type_is)} "
+            both = f"{start} OPTIONAL MATCH (d:_Document)-[:_NAMES]->(e)"
+            yield from self._scan_entities(start, both, parameters | {"ids": sorted(set(ids))}, batch_rows)
+            return
+        for part in self._parts("e.id", NAMINGS):
+            chosen = _where(type_is, part)
+            both = f"MATCH (d:_Document)-[:_NAMES]->(e:_Entity){chosen}"
+            yield from self._scan_entities(f"MATCH (e:_Entity){chosen}", both, parameters, batch_rows)
+
+    def _scan_entities(
+        self, one: str, both: str, parameters: Mapping[str, object], batch_rows: int
+    ) -> Iterator[pa.RecordBatch]:
         entities = self._session.table(f"{one} RETURN {rows.ENTITY_SCAN}", **parameters)
         documents = self._session.table(f"{both} RETURN e.id, d.id, 0", **parameters)
         return rows.entity_batches(entities, documents, batch_rows)
@@ -284,28 +295,46 @@ class LadybugStore:
     def scan_triples(
         self, relation: str | None = None, *, ids: Sequence[str] | None = None, batch_rows: int = 10_000
     ) -> Iterator[pa.RecordBatch]:
-        chosen, parameters = _narrowed("t.relation", relation)
-        if ids is None:
-            one = f"MATCH (t:_Triple){chosen} "
-            both = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document){chosen} "
-        else:
-            one = f"UNWIND $ids AS x MATCH (t:_Triple) WHERE t.id = x{chosen.replace('WHERE', 'AND')} "
-            both = f"{one} OPTIONAL MATCH (t)-[v:_EVIDENCE]->(d:_Document) "
-            parameters["ids"] = sorted(set(ids))
+        relation_is, parameters = _equal("t.relation", relation)
+        if ids is not None:
+            start = f"UNWIND $ids AS x MATCH (t:_Triple){_where('t.id = x', relation_is)} "
+            both = f"{start} OPTIONAL MATCH (t)-[v:_EVIDENCE]->(d:_Document)"
+            yield from self._scan_triples(start, both, parameters | {"ids": sorted(set(ids))}, batch_rows)
+            return
+        for part in self._parts("t.id", EVIDENCE):
+            chosen = _where(relation_is, part)
+            both = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document){chosen}"
+            yield from self._scan_triples(f"MATCH (t:_Triple){chosen}", both, parameters, batch_rows)
+
+    def _scan_triples(
+        self, one: str, both: str, parameters: Mapping[str, object], batch_rows: int
+    ) -> Iterator[pa.RecordBatch]:
         triples = self._session.table(f"{one} RETURN {rows.TRIPLE_SCAN}", **parameters)
         citations = self._session.table(f"{both} RETURN {rows.CITATION}", **parameters)
         return rows.triple_batches(triples, citations, batch_rows)
 
+    def _parts(self, column: str, count: str) -> list[str]:
+        """Conditions that cut what there is into parts by an id, in order, for the buffer pool holds a whole answer."""
+        number = -(-self._session.rows(count)[0][0] // ANSWERED) or 1
+        bounds = [f"'{place * 256 // number:02x}'" for place in range(1, number)]
+        above = ["", *(f"{column} >= {bound}" for bound in bounds)]
+        below = [*(f"{column} < {bound}" for bound in bounds), ""]
+        return [" AND ".join(filter(None, pair)) for pair in zip(above, below, strict=True)]
+
     # The past
 
     def scan_namings(self, at: int, *, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        query = f"MATCH (d:_Document)-[n:_NAMES]->(e:_Entity) WHERE n.since <= $at RETURN {rows.NAMING_SCAN}"
-        yield from rows.batches_of(self._session.table(query, at=at), NAMING_COLUMNS, batch_rows)
+        for part in self._parts("e.id", NAMINGS):
+            chosen = _where("n.since <= $at", part)
+            query = f"MATCH (d:_Document)-[n:_NAMES]->(e:_Entity){chosen} RETURN {rows.NAMING_SCAN}"
+            yield from rows.batches_of(self._session.table(query, at=at), NAMING_COLUMNS, batch_rows)
         yield from self._past("naming", NAMING_COLUMNS, at, batch_rows)
 
     def scan_statings(self, at: int, *, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        query = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document) WHERE v.since <= $at RETURN {rows.STATING_SCAN}"
-        yield from rows.batches_of(self._session.table(query, at=at), STATING_COLUMNS, batch_rows)
+        for part in self._parts("t.id", EVIDENCE):
+            chosen = _where("v.since <= $at", part)
+            query = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document){chosen} RETURN {rows.STATING_SCAN}"
+            yield from rows.batches_of(self._session.table(query, at=at), STATING_COLUMNS, batch_rows)
         yield from self._past("stating", STATING_COLUMNS, at, batch_rows)
 
     def _past(self, kind: str, schema: pa.Schema, at: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -324,28 +353,27 @@ class LadybugStore:
             documents=count("MATCH (d:_Document) RETURN count(*)")[0][0],
             entities=dict.fromkeys(self.ontology.types, 0) | types,
             triples=dict(count("MATCH (t:_Triple) RETURN t.relation, count(*)")),
-            evidence=count("MATCH (:_Triple)-[v:_EVIDENCE]->(:_Document) RETURN count(*)")[0][0],
+            evidence=count(EVIDENCE)[0][0],
             quarantined=dict(count("MATCH (q:_Quarantined) RETURN q.code, count(*)")),
         )
 
     def digest(self) -> str:
-        entities = self._sorted(f"MATCH (e:_Entity) RETURN {rows.ENTITY_ROW}")
-        triples = self._sorted(f"MATCH (t:_Triple) RETURN {rows.TRIPLE_ROW}")
-        evidence = self._sorted(
-            f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document) RETURN v.id, t.id, {rows.EVIDENCE_ROW}"
-        )
+        entities = self._sorted("e.id", ENTITIES, f"MATCH (e:_Entity){{}} RETURN {rows.ENTITY_ROW}")
+        triples = self._sorted("t.id", EVIDENCE, f"MATCH (t:_Triple){{}} RETURN {rows.TRIPLE_ROW}")
+        pieces = f"MATCH (t:_Triple)-[v:_EVIDENCE]->(d:_Document){{}} RETURN v.id, t.id, {rows.EVIDENCE_ROW}"
         return digest(
             self.documents().values(),
             (rows.entity(row) for row in entities),
             (rows.triple(row) for row in triples),
-            (Evidence(*row[1:]) for row in evidence),
+            (Evidence(*row[1:]) for row in self._sorted("v.id", EVIDENCE, pieces)),
         )
 
-    def _sorted(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of an answer by their first column."""
-        answer = self._session.table(query)
-        for batch in rows.sort_by_first(answer).to_batches(max_chunksize=10_000):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    def _sorted(self, column: str, count: str, query: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of an answer by their first column, which is ``column``; the query has a gap for conditions."""
+        for part in self._parts(column, count):
+            answer = self._session.table(query.format(_where(part)))
+            for batch in rows.sort_by_first(answer).to_batches(max_chunksize=10_000):
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     def faults(self) -> Iterator[Fault]:
         return find_faults(self._session, self.ontology)
@@ -370,6 +398,12 @@ class LadybugStore:
         self.close()
 
 
-def _narrowed(column: str, value: str | None) -> tuple[str, dict[str, object]]:
+def _equal(column: str, value: str | None) -> tuple[str, dict[str, object]]:
     """The condition that a column has a value, with its parameter; none where no value is given."""
-    return ("", {}) if value is None else (f" WHERE {column} = $value", {"value": value})
+    return ("", {}) if value is None else (f"{column} = $value", {"value": value})
+
+
+def _where(*conditions: str) -> str:
+    """The conditions that are not empty, as a clause."""
+    found = " AND ".join(filter(None, conditions))
+    return f" WHERE {found}" if found else ""

@@ -5,6 +5,9 @@ and one with the numbers of the rows of the base that are gone. A refresh writes
 replaces the manifest in one step, so that a process that dies leaves the old tables whole. The files of the manifest
 before this one stay until the next refresh, for readers that still hold it. Only files named by ``new_name`` are ever
 removed.
+
+To bring a small file to the disk takes longer than to write it, so a refresh does not wait for that: a process that
+finds small files which it did not write checks their content, and where power was lost the table is made anew.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -49,8 +52,13 @@ class TableFiles:
     delta: TableFile | None = None
     gone: TableFile | None = None
 
+    @property
+    def small(self) -> list[TableFile]:
+        return [file for file in (self.delta, self.gone) if file is not None]
+
+    @property
     def all(self) -> list[TableFile]:
-        return [file for file in (self.base, self.index, self.delta, self.gone) if file is not None]
+        return [self.base, self.index, *self.small]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ def _table_files(entry: dict[str, Any]) -> TableFiles:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Replaces the manifest in one step, once the files that it names are on the disk."""
+    """Replaces the manifest in one step."""
     temporary = folder / f"{MANIFEST}.{secrets.token_hex(4)}.tmp"
     with temporary.open("w", encoding="utf-8") as file:
         json.dump(asdict(manifest), file, ensure_ascii=False, indent=1)
@@ -110,22 +118,23 @@ def new_name(key: str, suffix: str) -> str:
     return f"{of}-{readable}-{hash_id(key)[:8]}{secrets.token_hex(4)}.{suffix}"
 
 
-def describe_file(path: Path, *, rows: int) -> TableFile:
-    """A written file, brought to the disk."""
+def describe_file(path: Path, *, rows: int, synced: bool = True) -> TableFile:
+    """A written file, brought to the disk unless told otherwise."""
     with path.open("rb") as file:
-        os.fsync(file.fileno())
+        if synced:
+            os.fsync(file.fileno())
         digest = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
     return TableFile(path.name, rows, path.stat().st_size, digest)
 
 
-def is_whole(folder: Path, files: TableFiles, *, thorough: bool = False) -> bool:
-    """Whether a table's files are there with their size, and when ``thorough`` with their content."""
+def is_whole(folder: Path, files: Iterable[TableFile], *, thorough: bool = False) -> bool:
+    """Whether files are there with their size, and when ``thorough`` with their content."""
     try:
-        for file in files.all():
+        for file in files:
             path = folder / file.name
             if path.stat().st_size != file.bytes:
                 return False
-            if thorough and describe_file(path, rows=file.rows).hash != file.hash:
+            if thorough and describe_file(path, rows=file.rows, synced=False).hash != file.hash:
                 return False
     except OSError:
         return False
@@ -134,7 +143,7 @@ def is_whole(folder: Path, files: TableFiles, *, thorough: bool = False) -> bool
 
 def remove_leftovers(folder: Path, manifest: Manifest | None) -> None:
     """Removes our files that the manifest does not name: of older manifests, and of refreshes that died."""
-    kept = {file.name for files in manifest.tables.values() for file in files.all()} if manifest else set()
+    kept = {file.name for files in manifest.tables.values() for file in files.all} if manifest else set()
     for path in folder.iterdir():
         if OURS.fullmatch(path.name) and path.name not in kept:
             path.unlink(missing_ok=True)

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from neo4j.time import Date
+
+from graph.encode import Statement
 from graph.ladybug_faults import LOOSE
 from graph.neo4j_schema import EDGES, KEYED, NODES, constraints
 from graph.neo4j_session import Session, quote
+from graph.neo4j_write import with_floats
 from graph.record import RECORD, TRIPLE_KEY, relation_columns
+from graph.revise import Revised, Revision
+from graph.revision_rows import inserts
+from graph.said import Ends
 from graph.store import Fault
 from ontology.schema import Ontology
 
@@ -31,7 +38,7 @@ def find_faults(session: Session, ontology: Ontology) -> Iterator[Fault]:
         types=list(ontology.types),
     )
     for name in ontology.relations:
-        yield from _compare_relation(session, name)
+        yield from _compare_relation(session, ontology, name)
 
 
 def _each(session: Session, code: str, message: str, query: str, **parameters: Any) -> Iterator[Fault]:
@@ -73,7 +80,7 @@ def _find_strays(session: Session, ontology: Ontology) -> Iterator[Fault]:
                 yield Fault("stray-property", f"{name}.{found}", "this property is not of the record")
 
 
-def _compare_relation(session: Session, name: str) -> Iterator[Fault]:
+def _compare_relation(session: Session, ontology: Ontology, name: str) -> Iterator[Fault]:
     """The view's relationships for a relation, each against its triple."""
     edge = f"(a)-[r:{quote(name)}]->(b)"
     yield from _each(
@@ -99,3 +106,30 @@ def _compare_relation(session: Session, name: str) -> Iterator[Fault]:
         f"MATCH (t)-[:_ABOUT]->(a:_Entity)-[r:{quote(name)}]->() WHERE r.{TRIPLE_KEY} = t.id }} RETURN t.id",
         name=name,
     )
+    yield from _compare_attributes(session, ontology, name)
+
+
+def _compare_attributes(session: Session, ontology: Ontology, name: str) -> Iterator[Fault]:
+    """The attributes of the view's relationships, against those that the record states."""
+    query = (
+        f"MATCH (a)-[r:{quote(name)}]->(b) MATCH (t:_Triple {{id: r.{TRIPLE_KEY}}}) WHERE t.relation = $name RETURN "
+        "t.id, [t.subject, t.subject_type, t.relation, t.object, t.object_type, t.value], "
+        "[t.kind, t.attributes, t.identifying], properties(r)"
+    )
+    for rows in session.stream(query, name=name):
+        ends = {row[0]: Ends(*row[1]) for row in rows}
+        stated: dict[str, Revised[Statement]] = {row[0]: Revised(None, tuple(row[2])) for row in rows}
+        shown = {row[0]: row[3] for row in rows}
+        for table, expected in inserts(ontology, Revision(0, triples=stated, ends=ends)):
+            if table.name == name:
+                for row in with_floats(table, expected):
+                    columns = zip((column for column, _ in table.columns), row[2:], strict=True)
+                    if any(_plain(shown[row[2]].get(column)) != value for column, value in columns):
+                        yield Fault("view-triple", row[2], f"the view says something else of a {name} than the record")
+
+
+def _plain(value: Any) -> Any:
+    """A value of the driver as Python has it."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.to_native() if isinstance(value, Date) else value

@@ -140,12 +140,16 @@ def _edge_rows(table: Table, rows: Sequence[Row]) -> Sequence[Row]:
     odd = any((left and not is_plain(row[0])) or (right and not is_plain(row[1])) for row in rows)
     if odd:
         rows = [(key(r[0]) if left else r[0], key(r[1]) if right else r[1], *r[2:]) for r in rows]
+    return with_floats(table, rows)
+
+
+def with_floats(table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows of edges with floats where their table has numbers, for to Neo4j an integer is something else."""
     numbers = [place for place, (_, kind) in enumerate(table.columns, 2) if kind.startswith(NUMBER)]
-    return [_with_floats(row, numbers) for row in rows] if numbers else rows
+    return [_floats_at(row, numbers) for row in rows] if numbers else rows
 
 
-def _with_floats(row: Row, places: Sequence[int]) -> Row:
-    """A row with floats where its table has numbers, for to Neo4j an integer is something else."""
+def _floats_at(row: Row, places: Sequence[int]) -> Row:
     if all(type(row[place]) is float or row[place] is None for place in places):
         return row
     values = list(row)

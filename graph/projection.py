@@ -19,7 +19,7 @@ from typing import NoReturn
 import duckdb
 
 from graph.build_tables import build_relations, build_types
-from graph.catch_up import MANY, Held, catch_up
+from graph.catch_up import Held, catch_up, is_too_much
 from graph.manifest import (
     Manifest,
     TableFiles,
@@ -27,7 +27,6 @@ from graph.manifest import (
     locked,
     read_manifest,
     remove_leftovers,
-    sync_folder,
     write_manifest,
 )
 from graph.past_tables import is_sound, past_table
@@ -89,7 +88,7 @@ class ColumnarProjection:
         time = self._time_of(at)
         try:
             path = past_table(self.folder / "past", self._store, table, at, time=time, in_use=self._past)
-        except OSError as error:
+        except (OSError, duckdb.IOException) as error:
             self._fail(error)
         self._past.add(path)
         return scan_file(path)
@@ -113,7 +112,7 @@ class ColumnarProjection:
             self.folder.mkdir(parents=True, exist_ok=True)
             with locked(self.folder):
                 self._manifest = self._bring_up(last)
-        except OSError as error:
+        except (OSError, duckdb.IOException, sqlite3.OperationalError) as error:
             self._fail(error)
         return last
 
@@ -126,7 +125,8 @@ class ColumnarProjection:
         for path in damaged_past:
             path.unlink(missing_ok=True)
         found = read_manifest(self.folder)
-        whole = {k: f for k, f in found.tables.items() if is_whole(self.folder, f, thorough=True)} if found else {}
+        known = found.tables.items() if found is not None else ()
+        whole = {key: files for key, files in known if is_whole(self.folder, files.all, thorough=True)}
         if found is not None and len(whole) == len(found.tables):
             if found == self._manifest:
                 return bool(damaged_past)
@@ -138,7 +138,7 @@ class ColumnarProjection:
 
     def _is_current(self) -> bool:
         manifest = self._manifest
-        return manifest is not None and all(is_whole(self.folder, files) for files in manifest.tables.values())
+        return manifest is not None and all(is_whole(self.folder, files.all) for files in manifest.tables.values())
 
     def _bring_up(self, last: int) -> Manifest:
         shutil.rmtree(self.folder / ".spill", ignore_errors=True)
@@ -151,7 +151,6 @@ class ColumnarProjection:
         if since is not None and (since.entities or since.triples):
             whole = self._catch_up(whole, since)
         files = {**whole, **self._build(whole)}
-        sync_folder(self.folder)
         time = since.time if since is not None else self._time_of(last)
         manifest = Manifest(last, time, self._stamp, files)
         write_manifest(self.folder, manifest)
@@ -160,7 +159,9 @@ class ColumnarProjection:
     def _whole(self, manifest: Manifest) -> dict[str, TableFiles]:
         """The tables of a manifest that can be read."""
         known = {key: files for key, files in manifest.tables.items() if key in self._tables}
-        return {key: files for key, files in known.items() if is_whole(self.folder, files)}
+        if manifest != self._manifest:  # whoever wrote it did not wait for small files to be on the disk
+            known = {k: files for k, files in known.items() if is_whole(self.folder, files.small, thorough=True)}
+        return {key: files for key, files in known.items() if is_whole(self.folder, files.all)}
 
     # What changed
 
@@ -178,12 +179,12 @@ class ColumnarProjection:
         if manifest != self._manifest and self._time_of(manifest.change) != manifest.time:
             return None
         found = Since(manifest.time, set(), set())
-        many = max(MANY, sum(files.base.rows for files in manifest.tables.values()) // 10)
+        rows = sum(files.base.rows for files in manifest.tables.values())
         for change in self._store.changes(manifest.change):
             found = replace(found, time=change.time.isoformat())
             found.entities.update(change.entities)
             found.triples.update(change.triples)
-            if len(found.entities) + len(found.triples) > many:
+            if is_too_much(len(found.entities) + len(found.triples), rows):
                 return None
         return found
 
@@ -211,7 +212,7 @@ class ColumnarProjection:
         try:
             found = catch_up(held, since.entities, since.triples)
         except (duckdb.Error, sqlite3.Error) as error:
-            sound = {key: entry for key, entry in files.items() if is_whole(self.folder, entry, thorough=True)}
+            sound = {key: entry for key, entry in files.items() if is_whole(self.folder, entry.all, thorough=True)}
             if len(sound) == len(files):
                 raise
             logger.warning("tables in %s are damaged and are made anew: %s", self.folder, error)
@@ -241,6 +242,7 @@ class ColumnarProjection:
         self._on_progress(Progress("tables", len(stale), len(stale)))
         return built
 
-    def _fail(self, error: OSError) -> NoReturn:
-        message = f"the tables for SELECT cannot be written to {self.folder}: {error.strerror or error}"
+    def _fail(self, error: Exception) -> NoReturn:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error).splitlines()[0]
+        message = f"the tables for SELECT cannot be written to {self.folder}: {reason}"
         raise ProjectionError(message, hint="make room or choose another folder") from error

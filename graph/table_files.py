@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from graph.manifest import TableFile, TableFiles, describe_file, new_name
-from graph.pivot import ORDER, copy, reading, text
+from graph.pivot import ORDER, copy, text
 from graph.row_index import write_index
 from graph.tables import Table
 
@@ -59,14 +58,13 @@ def write_table(connection: duckdb.DuckDBPyConnection, folder: Path, table: Tabl
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What becomes of a table: its rows with these ``ids`` go, and ``fresh`` rows at most come.
+    """What becomes of a table: rows go, and ``fresh`` rows at most come.
 
     ``places`` are the numbers of the rows in the base that are gone then, those that were gone before included.
     """
 
     table: Table
     files: TableFiles
-    ids: Collection[str]
     places: Collection[int]
     fresh: int
 
@@ -78,27 +76,28 @@ class Renewal:
 
 
 def renew(connection: duckdb.DuckDBPyConnection, folder: Path, renewal: Renewal, rows: str) -> TableFiles:
-    """Writes what becomes of a table once the rows of a query come."""
-    files = renewal.files
-    ids = pa.table({"id": pa.array(renewal.ids, pa.string())})
-    places = pa.table({"_place": pa.array(sorted(renewal.places), pa.int64())})
-    with reading(connection, renewed=ids, gone=places):
-        query = f"FROM ({rows})"
-        if files.delta is not None:
-            query += f" UNION ALL FROM {scan(folder, files.delta)} AS delta ANTI JOIN renewed ON renewed.id = delta._id"
-        if renewal.is_due:
-            left = f"FROM {scan(folder, files.base)} AS base ANTI JOIN gone ON gone._place = base.file_row_number"
-            return write_table(connection, folder, renewal.table, f"{query} UNION ALL {left}")
-        delta = write(connection, folder, renewal.table, query, compression="uncompressed")
-        gone = write(connection, folder, renewal.table, "FROM gone") if places.num_rows else None
-    return TableFiles(files.base, files.index, delta if delta.rows else None, gone)
+    """Writes what becomes of a table once the rows of a query come.
+
+    The table ``renewed`` holds the ids of rows that go, ``gone`` the places in the base by the table's key.
+    """
+    files, table = renewal.files, renewal.table
+    gone = f"(SELECT place AS _place FROM gone WHERE key = {text(table.key)})"
+    query = f"FROM ({rows})"
+    if files.delta is not None:
+        query += f" UNION ALL FROM {scan(folder, files.delta)} AS delta ANTI JOIN renewed ON renewed.id = delta._id"
+    if renewal.is_due:
+        left = f"FROM {scan(folder, files.base)} AS base ANTI JOIN {gone} AS gone ON gone._place = base.file_row_number"
+        return write_table(connection, folder, table, f"{query} UNION ALL {left}")
+    delta = write(connection, folder, table, query, synced=False)
+    struck = write(connection, folder, table, f"FROM {gone} ORDER BY _place", synced=False) if renewal.places else None
+    return TableFiles(files.base, files.index, delta if delta.rows else None, struck)
 
 
 def write(
-    connection: duckdb.DuckDBPyConnection, folder: Path, table: Table, rows: str, *, compression: str = "zstd"
+    connection: duckdb.DuckDBPyConnection, folder: Path, table: Table, rows: str, *, synced: bool = True
 ) -> TableFile:
     path = folder / new_name(table.key, "parquet")
-    return describe_file(path, rows=copy(connection, rows, path, compression=compression))
+    return describe_file(path, rows=copy(connection, rows, path), synced=synced)
 
 
 def read_places(connection: duckdb.DuckDBPyConnection, folder: Path, files: TableFiles) -> set[int]:

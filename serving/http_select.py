@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -51,7 +52,7 @@ class Select(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    sql: Annotated[str, Field(max_length=100_000)] = ""
+    sql: Annotated[str, Field(max_length=100_000)] | None = None
     parameters: list[Any] | dict[str, Any] = Field(default_factory=list)
     as_of: int | str | None = None
     limit: int | None = Field(None, ge=1, le=MOST_ARROW_ROWS)
@@ -82,10 +83,14 @@ class Selects:
     async def answer(self, parts: Parts, body: Select, request: Request) -> Response:
         """Runs a statement until it is done, or the client has gone. Raises QueryError."""
         as_arrow = MEDIA_TYPE in request.headers.get("accept", "")
+        if not as_arrow and (body.limit or 0) > MOST_PAGE_ROWS:
+            raise invalid("limit", f"Input should be less than or equal to {MOST_PAGE_ROWS}")
         if body.page_token:
-            if body.sql or as_arrow:
-                raise QueryError("a page token stands alone, for JSON rows", code="request")
+            if body.sql is not None or as_arrow:
+                raise invalid("page_token", "A page token stands without sql, for JSON rows")
             return self._page(*self._pages.find(body.page_token), body.limit or PAGE_ROWS)
+        if body.sql is None:
+            raise invalid("sql", "Field required")
         rows = body.limit or MOST_ARROW_ROWS if as_arrow else MOST_PAGED_ROWS
         cancelled = threading.Event()
         async with self._places:
@@ -96,7 +101,7 @@ class Selects:
         return self._page(self._pages.new_key(), answer, 0, body.limit or PAGE_ROWS)
 
     def _page(self, key: str, answer: Answer, start: int, rows: int) -> Response:
-        selection, end = answer.selection, start + min(rows, MOST_PAGE_ROWS)
+        selection, end = answer.selection, start + rows
         page: dict[str, Any] = {
             "columns": [{"name": column.name, "type": column.type} for column in selection.columns],
             "rows": selection.rows.slice(start, end - start).to_pylist(),
@@ -110,16 +115,21 @@ class Selects:
         return Response(render.to_json(page), media_type="application/json")
 
 
+def invalid(field: str, message: str) -> RequestValidationError:
+    return RequestValidationError([{"loc": ("body", field), "msg": message, "type": "value_error"}])
+
+
 def run(parts: Parts, body: Select, rows: int, cancelled: threading.Event) -> Answer:
     """Runs a statement beside other work: the store is used in turns, the tables are this statement's own to read."""
     store = in_turns(parts.store, parts.turn)
     columns = wiring.open_columns(parts.settings, store)
     read = reader(parameters=parameters_of(body), views=views_of(parts), as_of=as_of(body))
     limits: dict[str, Any] = {"max_rows": rows, "timeout": body.timeout, "cancelled": cancelled, "read": read}
+    sql = body.sql or ""
     if body.sources:
-        found = select_with_sources(store, columns, body.sql, **limits)
+        found = select_with_sources(store, columns, sql, **limits)
     else:
-        found = Sourced(select(store, columns, body.sql, **limits), [])
+        found = Sourced(select(store, columns, sql, **limits), [])
     return Answer(found, columns.change)
 
 

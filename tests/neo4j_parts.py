@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graph.neo4j_session import quote
 from serving import neo4j_server
 from serving.processes import session_members
 from serving.settings import default_cache
@@ -60,9 +61,9 @@ class LiveServer:
         self.clear()
         with self.driver() as driver:
             for record in driver.execute_query("SHOW CONSTRAINTS YIELD name").records:
-                driver.execute_query(f"DROP CONSTRAINT `{record['name']}`")
+                driver.execute_query(f"DROP CONSTRAINT {quote(record['name'])}")
             for record in driver.execute_query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").records:
-                driver.execute_query(f"DROP INDEX `{record['name']}`")
+                driver.execute_query(f"DROP INDEX {quote(record['name'])}")
 
     def kill(self) -> None:
         """SIGKILL; returns when the process is gone."""

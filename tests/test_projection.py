@@ -194,7 +194,7 @@ def test_only_touched_tables_are_written_again(tmp_path: Path) -> None:
     assert before is not None
     assert after is not None
     assert {k for k in after.tables if after.tables[k] != before.tables[k]} == {"type Thing"}
-    assert all((tmp_path / f.name).exists() for files in before.tables.values() for f in files.all()), (
+    assert all((tmp_path / f.name).exists() for files in before.tables.values() for f in files.all), (
         "old readers still find theirs"
     )
     store.write([document("five.md", [say(GREEN, "size", 2)], ontology=store.ontology)])
@@ -328,11 +328,16 @@ def test_many_rows_of_one_name_are_made_anew_together(tmp_path: Path, monkeypatc
     store.write([document("one.md", said, ontology=store.ontology)])
     projection = ColumnarProjection(store, tmp_path)
     projection.refresh()
-    monkeypatch.setattr(catch_up, "MANY", 10)
+    monkeypatch.setattr(table_files, "SHARE", 100)
+    monkeypatch.setattr(catch_up, "FEW", 10)
     renamed = [document(f"{i}.md", [], ontology=store.ontology, named=[ACME]) for i in range(2)]
     store.write([respelled(extraction, str.upper) for extraction in renamed])
     projection.refresh()
     assert {row["object"] for row in rows(projection, "relation made_by")} == {"ACME"}
+    manifest = read_manifest(tmp_path)
+    assert manifest is not None
+    changed = {key: files.delta is not None for key, files in manifest.tables.items()}
+    assert changed == {"type Thing": False, "type Maker": True, "relation made_by": False, "relation beats": False}
 
 
 def test_small_changes_go_into_small_files_until_there_are_many(tmp_path: Path) -> None:
@@ -432,7 +437,7 @@ projection.ColumnarProjection(store, Path(sys.argv[1])).refresh()
     manifest = read_manifest(tmp_path)
     assert manifest is not None
     left_over = {p.name for p in tmp_path.glob("*.parquet")} - {
-        f.name for files in manifest.tables.values() for f in files.all()
+        f.name for files in manifest.tables.values() for f in files.all
     }
     assert left_over, "the killed process had written a table"
     again = ColumnarProjection(store, tmp_path)
@@ -488,6 +493,28 @@ def test_what_is_damaged_is_made_anew(tmp_path: Path, damage: Callable[[Path], N
         again.refresh()
         assert everything(again) == before
     assert (tmp_path / "own.parquet").read_text() == "not ours"
+
+
+def test_small_files_that_were_lost_with_the_power_are_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_files, "SHARE", 100)
+    store = ReferenceStore(things())
+    store.write(example(store.ontology))
+    projection = ColumnarProjection(store, tmp_path)
+    projection.refresh()
+    store.write([document("four.md", [say(GREEN, "size", 1)], ontology=store.ontology)])
+    projection.refresh()
+    before = everything(projection)
+    manifest = read_manifest(tmp_path)
+    assert manifest is not None
+    small = manifest.tables["type Thing"].small
+    assert [file.rows for file in small] == [1, 1]
+    for file in small:
+        (tmp_path / file.name).write_bytes(bytes(file.bytes))
+    again = ColumnarProjection(store, tmp_path)
+    again.refresh()
+    assert everything(again) == before
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "sqlite"])

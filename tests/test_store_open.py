@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import ladybug
@@ -20,6 +21,7 @@ from graph_examples import (
     relation,
     says,
 )
+from stores_under_test import everything, history
 
 from graph.ladybug import open_ladybug
 from graph.open import open_store
@@ -222,3 +224,18 @@ def test_the_view_follows_what_documents_say(path: Path, copy_rows: int) -> None
             store.write(extractions)
         assert cypher(path, edges) == expected_edges
         assert cypher(path, nodes) == expected_nodes
+
+
+def test_answers_in_parts_are_those_in_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_ladybug(str(path), ONTOLOGY) as store:
+        store.write([document(number) for number in range(8)])
+        store.delete(["3.md"])
+        asked: list[Callable[[], object]] = [
+            lambda: everything(store),
+            store.digest,
+            lambda: list(store.names()),
+            lambda: history(store),
+        ]
+        whole = [ask() for ask in asked]
+        monkeypatch.setattr("graph.ladybug.ANSWERED", 3)
+        assert [ask() for ask in asked] == whole
