@@ -7,7 +7,7 @@ NAME   ?= ingest
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers bench lock wheel-test clean
+.PHONY: help setup demo test soak lint types layers bench lock wheel-test clean
 
 help: ## Show the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,9 @@ demo: setup ## Run the main job on the bundled example, with a real vLLM on the 
 
 test: setup lint types layers ## Check style, types and layers, then run every test.
 	@$(BIN)/pytest $(ARGS)
+
+soak: setup ## Kill writers and servers at fifty random moments each.
+	@ONTOLOOM_SOAK=50 $(BIN)/pytest tests/test_store_crash.py tests/test_pipeline_crash.py
 
 lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

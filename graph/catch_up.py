@@ -94,15 +94,13 @@ def catch_up(held: Held, entities: Collection[str], triples: Collection[str]) ->
     stored = pa.concat_tables([stored, held.triples(more.difference(triples))])
     work = [*type_work(held, before, now), *relation_work(held, lost, stored)]
     ids = pa.table({"id": pa.array({*shown, *lost, *strings(stored["id"])}, pa.string())})
-    places = [(one.renewal.table.key, place) for one in work for place in one.renewal.places]
-    gone = pa.table({"key": [key for key, _ in places], "place": [place for _, place in places]}, GONE)
+    gone = [(one.renewal.table.key, place) for one in work for place in one.renewal.places]
+    keys, places = pa.array([key for key, _ in gone], pa.string()), pa.array([place for _, place in gone], pa.int64())
+    struck = pa.table({"key": keys, "place": places})
     said = stored.filter(pc.is_null(stored["object"])).select(VALUE)
     names = names_shown(held, now, work)
-    with tables(held.connection, entities=now, said=said, names=names, renewed=ids, gone=gone):
+    with tables(held.connection, entities=now, said=said, names=names, renewed=ids, gone=struck):
         return {**held.files, **write(held, work)}
-
-
-GONE = pa.schema({"key": pa.string(), "place": pa.int64()})
 
 
 @contextmanager

@@ -278,8 +278,9 @@ class LadybugStore:
             f"RETURN t.id, {rows.EVIDENCE_ROW}"
         )
         found: dict[str, list[Evidence]] = {}
-        for row in sorted(self._session.rows(query, ids=sorted(set(triples)))):
-            found.setdefault(row[0], []).append(Evidence(*row))
+        # A set: two pieces that documents said of two triples may be one of a triple that a merge has made.
+        for triple, *piece in sorted({tuple(row) for row in self._session.rows(query, ids=sorted(set(triples)))}):
+            found.setdefault(triple, []).append(Evidence(triple, *piece))
         return found
 
     def neighbours(self, entities: Sequence[str], *, limit: int = 1000) -> list[Triple]:
