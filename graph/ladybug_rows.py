@@ -69,7 +69,9 @@ def gather(edges: pa.Table, ids: pa.ChunkedArray[Any]) -> tuple[pa.Array[Any], p
 
     An id without rows, which only others than us can have made, has no values and no number.
     """
-    distinct = edges.rename_columns(["id", "value", "number"]).group_by(["id", "value"]).aggregate([("number", "max")])
+    edges = edges.rename_columns(["id", "value", "number"])
+    edges = edges.filter(pc.is_valid(edges["value"]))
+    distinct = edges.group_by(["id", "value"]).aggregate([("number", "max")])
     distinct = distinct.sort_by([("id", "ascending"), ("value", "ascending")])
     known = distinct["id"].to_numpy()
     starts = np.flatnonzero(np.append(True, known[1:] != known[:-1])) if len(known) else np.arange(0)
