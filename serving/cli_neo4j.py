@@ -35,7 +35,7 @@ def up(
     home: HomeOption = None,
     version: Annotated[str, typer.Option("--version", help="5.26 (long-term support) or 2026.")] = "5.26",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port for Bolt; 0 for a free one.")] = 7687,
-    heap: Annotated[str, typer.Option("--heap", help="Memory for Java, such as 1g.")] = "1g",
+    heap: Annotated[str, typer.Option("--heap", help="Memory for Java, such as 2g.")] = "2g",
     as_json: JsonOption = False,
 ) -> None:
     """Start Neo4j and wait until it answers; installs what is missing. Does nothing where it is up.

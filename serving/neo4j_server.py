@@ -24,7 +24,7 @@ from serving.processes import end_session, identity, locked, start_detached
 HOME = ".ontoloom/neo4j"
 """Where a project's server keeps its data, within the project folder."""
 PORT_PATIENCE = 5.0
-HEAP = "1g"
+HEAP = "2g"
 _OPENED = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch", "java.base/java.util.concurrent")
 _HANDSHAKE = bytes.fromhex("6060b01700040405000000040000000000000000")
 _REASON = re.compile(r"(?:Caused by: )?[\w.$]*(?:Error|Exception): (?P<told>.+)")
