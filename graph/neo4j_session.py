@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -148,13 +149,15 @@ class Session:
                     raise explained(error, self.where) from error
                 raise
 
+        give_up = time.monotonic() + PATIENCE
         with stating(self.where):
             while True:
                 try:
                     with self._session(WRITE_ACCESS) as session:
                         return session.execute_write(guarded)
                 except IncompleteCommit:
-                    continue
+                    if time.monotonic() > give_up:
+                        raise
 
     def _session(self, mode: str, *, fetch: int = FETCH) -> DriverSession:
         return self._driver.session(

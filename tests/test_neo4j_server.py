@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from conftest import require
+from graph_examples import ONTOLOGY
 from neo4j_parts import LiveServer
 from typer.testing import CliRunner
 
+from graph.open import open_store
 from ontoloom.errors import StoreError
 from serving import neo4j_install, neo4j_server
 from serving.cli import app
@@ -85,8 +87,17 @@ def test_commands_start_protect_and_stop_it(tmp_path: Path, monkeypatch: pytest.
             driver.verify_connectivity()
         with GraphDatabase.driver(told["url"]) as driver, pytest.raises(AuthError):
             driver.verify_connectivity()
+        open_store(told["store"], ONTOLOGY).close()
+        open_store(told["store"].replace("neo4j@", "neo4j:open%20sesame@"), ONTOLOGY).close()
+        for location in (told["store"].replace("neo4j@", "neo4j:wrong@"), told["store"].replace("neo4j@", "ada@")):
+            with pytest.raises(StoreError, match="does not accept the user or the password") as caught:
+                open_store(location, ONTOLOGY)
+            assert "wrong" not in str(caught.value)
         assert json.loads(run(app, ["neo4j", "status", "--json", *at]).stdout)["ready"] is True
         assert "Started." in run(app, ["neo4j", "logs", *at]).stdout
+        monkeypatch.delenv("ONTOLOOM_NEO4J_PASSWORD")
+        with pytest.raises(StoreError, match="does not accept the user or the password"):
+            open_store(told["store"], ONTOLOGY)
         monkeypatch.setenv("ONTOLOOM_NEO4J_PASSWORD", "another word")
         other = run(app, ["neo4j", "up", *at])
         assert other.exit_code == 1

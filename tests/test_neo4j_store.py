@@ -41,7 +41,7 @@ from ontology.schema import Attribute, Ontology
 from ontoloom.errors import QueryError, StoreError
 from ontoloom.records import Extraction, Value
 
-ROUNDS = int(os.environ.get("ONTOLOOM_SOAK_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("ONTOLOOM_SOAK", "3"))
 ACME, MMLU, ALL = named("Organization", "Acme"), named("Benchmark", "MMLU"), named("Model", "All")
 A, B = named("Model", "A"), named("Model", "B")
 

@@ -358,7 +358,7 @@ def test_small_changes_go_into_small_files_until_there_are_many(tmp_path: Path) 
     assert (files[2].delta, files[2].gone, files[2].base.rows) == (None, None, 100), "6 of 100 rows are more than 5 %"
 
 
-ROUNDS = int(os.environ.get("ONTOLOOM_SOAK_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("ONTOLOOM_SOAK", "3"))
 REFRESH = """
 import sys
 from pathlib import Path
