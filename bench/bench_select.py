@@ -234,7 +234,7 @@ def measure(*, quick: bool) -> Iterator[Row]:
 
 def main() -> int:
     arguments = read_arguments(__doc__ or "")
-    return report(list(measure(quick=arguments.quick)), as_json=arguments.json)
+    return report(measure(quick=arguments.quick), as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph.record import Row, Table
 
 if TYPE_CHECKING:
     from neo4j import Driver
+    from neo4j_graphrag.components.types import Neo4jGraph
 
+APOC = "5.26.19"
+COPY_JAR = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 BATCH = 5_000
 Rows = Mapping[Table, Sequence[Row]]
 
@@ -64,11 +69,17 @@ def run(driver: Driver, statement: str, **parameters: Any) -> None:
     driver.execute_query(statement, parameters)
 
 
-def write_with_graphrag(driver: Driver, rows: Rows) -> None:
-    """The same nodes and edges through the knowledge graph writer of ``neo4j-graphrag``. Raises ImportError."""
+def install_apoc(home: Path) -> None:
+    """Puts the plugin that the peer's writer calls where the server in ``home`` finds it. Raises CalledProcessError."""
+    for artifact in ("apoc-core", "apoc-common"):
+        wanted = [f"-Dartifact=org.neo4j.procedure:{artifact}:{APOC}", f"-DoutputDirectory={home / 'plugins'}"]
+        subprocess.run(["mvn", "-q", "-B", "-ntp", *wanted, COPY_JAR], check=True, capture_output=True)
+
+
+def graphrag_graph(rows: Rows) -> Neo4jGraph:
+    """The same nodes and edges as the peer holds them. Raises ImportError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own imports
-        from neo4j_graphrag.components.kg_writer import Neo4jWriter
         from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelationship
 
     nodes = [
@@ -88,8 +99,14 @@ def write_with_graphrag(driver: Driver, rows: Rows) -> None:
         if table.ends is not None
         for row in some
     ]
-    graph = Neo4jGraph(nodes=nodes, relationships=edges)
-    written = asyncio.run(Neo4jWriter(driver, batch_size=BATCH).run(graph))
+    return Neo4jGraph(nodes=nodes, relationships=edges)
+
+
+def write_with_graphrag(driver: Driver, graph: Neo4jGraph) -> None:
+    """By the knowledge graph writer of ``neo4j-graphrag``, in batches of its default size."""
+    from neo4j_graphrag.components.kg_writer import Neo4jWriter
+
+    written = asyncio.run(Neo4jWriter(driver).run(graph))
     assert written.status == "SUCCESS", written
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -37,17 +37,13 @@ def read_arguments(description: str) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def report(rows: Sequence[Row], *, as_json: bool = False) -> int:
-    """Prints the rows; returns the exit status, 1 where one falls short."""
+def report(rows: Iterable[Row], *, as_json: bool = False) -> int:
+    """Prints the rows, each as soon as it is measured; returns the exit status, 1 where one falls short."""
+    measured = []
+    for row in rows:
+        measured.append(row)
+        if not as_json:
+            print(f"{row.name:<78} {row.value:>22}  {row.goal:<10} {row.verdict}".rstrip(), flush=True)
     if as_json:
-        print(json.dumps([{"name": r.name, "value": r.value, "goal": r.goal, "verdict": r.verdict} for r in rows]))
-    else:
-        print_table([("name", "value", "goal", ""), *((r.name, r.value, r.goal, r.verdict) for r in rows)])
-    return int(any(row.holds is False for row in rows))
-
-
-def print_table(lines: Sequence[tuple[str, ...]]) -> None:
-    """Lines of cells, in columns."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip(), flush=True)
+        print(json.dumps([{"name": r.name, "value": r.value, "goal": r.goal, "verdict": r.verdict} for r in measured]))
+    return int(any(row.holds is False for row in measured))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -35,6 +37,7 @@ PATIENCE = 120.0
 """Seconds for which a transaction is tried again while the server is gone, restarts, or is busy with another."""
 FETCH = 10_000
 Done = TypeVar("Done")
+logger = logging.getLogger(__name__)
 Ask = Callable[..., list[list[Any]]]
 """Runs a query with named parameters and gives all rows of its answer."""
 
@@ -82,7 +85,7 @@ class Session:
                 address.url,
                 auth=address.auth,
                 connection_timeout=10.0,
-                max_transaction_retry_time=PATIENCE,
+                max_transaction_retry_time=0,  # it takes a want of memory for something that passes: see _retry
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
             )
         self.where = address.where
@@ -102,8 +105,12 @@ class Session:
 
     def rows(self, query: str, **parameters: Any) -> list[list[Any]]:
         """All rows of an answer; asked again where the server was away."""
-        with stating(self.where), self._session(READ_ACCESS) as session:
-            return session.execute_read(lambda tx: ask(tx, query, **parameters))
+
+        def once() -> list[list[Any]]:
+            with self._session(READ_ACCESS) as session:
+                return session.execute_read(lambda tx: ask(tx, query, **parameters))
+
+        return self._retry(once)
 
     def stream(self, query: str, *, chunk: int = FETCH, **parameters: Any) -> Iterator[list[list[Any]]]:
         """The rows of an answer as they come, ``chunk`` at a time."""
@@ -141,23 +148,26 @@ class Session:
         again: it must find out.
         """
 
-        def guarded(tx: ManagedTransaction) -> Done:
-            try:
-                return work(tx)
-            except Neo4jError as error:
-                if is_out_of_memory(error):  # the driver takes it for something that passes
-                    raise explained(error, self.where) from error
-                raise
+        def once() -> Done:
+            with self._session(WRITE_ACCESS) as session:
+                return session.execute_write(work)
 
+        return self._retry(once)
+
+    def _retry(self, action: Callable[[], Done]) -> Done:
+        """Tries again what may succeed later: after a commit of unknown end too, but not for want of memory."""
         give_up = time.monotonic() + PATIENCE
-        with stating(self.where):
-            while True:
-                try:
-                    with self._session(WRITE_ACCESS) as session:
-                        return session.execute_write(guarded)
-                except IncompleteCommit:
-                    if time.monotonic() > give_up:
-                        raise
+        for attempt, pause in enumerate(chain((0.1, 0.3, 1.0), repeat(2.0))):
+            try:
+                return action()
+            except (DriverError, Neo4jError) as error:
+                passing = error.is_retryable() or isinstance(error, IncompleteCommit)
+                if not passing or is_out_of_memory(error) or time.monotonic() > give_up:
+                    raise explained(error, self.where) from error
+                level = logging.INFO if attempt else logging.WARNING
+                logger.log(level, "%s: tries again for up to %d s: %s", self.where, PATIENCE, _first_line(error))
+            time.sleep(pause)
+        raise AssertionError("pauses never end")
 
     def _session(self, mode: str, *, fetch: int = FETCH) -> DriverSession:
         return self._driver.session(

@@ -153,7 +153,7 @@ def _command(lib: Path, home: Path, version: str, heap: str) -> list[str]:
         f"-Xmx{heap}",
         "-XX:+ExitOnOutOfMemoryError",
         *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
-        *("-cp", f"{lib}/*", release.main),
+        *("-cp", f"{lib}/*:{home}/plugins/*", release.main),  # as the script of Neo4j itself has it
         *(f"--home-dir={home}", f"--config-dir={home / 'conf'}"),
     ]
 
