@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from itertools import groupby
 from operator import itemgetter
@@ -16,24 +17,13 @@ from ontoloom.records import Entity, Evidence, Triple, canonical_text
 
 def content_hash(said: Verified) -> str:
     """Equal for extractions that say the same, in whatever order and however often they say it."""
-    extraction = said.extraction
-    parts = [extraction.document.hash, extraction.fingerprint, repr(extraction.failures)]
-    for entity in sorted(said.entities):
-        e = said.entities[entity]
-        defines = e.page == extraction.document.id
-        parts += ("entity", entity, e.type, e.name, repr(sorted(set(e.aliases))), repr(defines))
-    for triple in sorted(said.statements):
-        parts += ("triple", triple, *said.statements[triple])
-    for piece in sorted(said.evidence):
-        parts += (
-            "evidence",
-            piece,
-            repr(float(said.evidence[piece].confidence)),
-            said.evidence[piece].ontology_version,
-        )
-    for refused in sorted(said.quarantined):
-        parts += ("quarantined", refused, said.quarantined[refused].ontology_version)
-    return hash_id(*parts)
+    extraction, document = said.extraction, said.extraction.document
+    failures = [(f.where, f.code, f.message) for f in extraction.failures]
+    entities = [(e.id, e.type, e.name, sorted(set(e.aliases)), e.page == document.id) for e in said.entities.values()]
+    evidence = [(i, float(e.confidence), e.ontology_version) for i, e in said.evidence.items()]
+    refused = [(i, q.ontology_version) for i, q in said.quarantined.items()]
+    parts = (sorted(entities), sorted(said.statements.items()), sorted(evidence), sorted(refused))
+    return hash_id(json.dumps((document.hash, extraction.fingerprint, failures, *parts)))
 
 
 def digest(

@@ -17,6 +17,7 @@ ENTITY = "entity"
 Statement = tuple[str, str, str]
 """What documents may say differently of one triple: the kind of its value, its attributes, and which are in its id."""
 
+_to_text = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 KINDS = {EntityRef: ENTITY, str: "string", bool: "boolean", int: "integer", float: "number", date: "date"}
 
 
@@ -43,18 +44,22 @@ def statement(triple: Triple) -> Statement:
 
 def encode_attributes(attributes: Attributes) -> str:
     """Attributes as compact JSON; ``{}`` for none."""
-    if not attributes:
-        return "{}"
-    found: dict[str, Any] = {}
+    found: dict[str, list[str]] = {}
     for name, value in attributes:
-        found.setdefault(name, []).append(_to_json(value))
-    single = {name: values[0] if len(values) == 1 else values for name, values in found.items()}
-    return json.dumps(single, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        found.setdefault(name, []).append(_encode(value))
+    members = (f"{_encode(n)}:{v[0] if len(v) == 1 else f'[{chr(44).join(v)}]'}" for n, v in sorted(found.items()))
+    return f"{{{','.join(members)}}}"
+
+
+def _encode(value: EntityRef | Value) -> str:
+    """A value as JSON. An encoder of the library is set up anew for each dictionary: most values are none."""
+    plain = _to_json(value)
+    return repr(plain) if type(plain) in (int, float) else _to_text(plain)
 
 
 def encode_reference(entity: str) -> str:
     """A reference to an entity, as the JSON of attributes holds it."""
-    return json.dumps({"@": entity}, ensure_ascii=False, separators=(",", ":"))
+    return _to_text({"@": entity})
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from functools import lru_cache
@@ -51,6 +51,10 @@ ARROW: dict[str, pa.DataType] = {
 
 COPIED = 500
 """Rows of a table that are worth a COPY in a transaction that has one."""
+GIVEN = "UNWIND $ids AS x"
+"""How queries about given nodes begin."""
+SAME = 10
+"""Rows from which on a column that is the same in all is handed over once; fewer are alike by chance."""
 logger = logging.getLogger(__name__)
 
 
@@ -121,31 +125,27 @@ class Session:
                 raise
             logger.warning("%s: %s", self._where, error.__cause__)
 
-    def insert(self, batch: Batch) -> None:
-        """Writes new rows, table after table."""
-        bulk = self._worth_copying(batch)
-        for index, (table, rows) in enumerate(batch):
-            if index in bulk:
-                self.copy(table, bulk[index])
-            elif rows:
-                self._write(create_statement, table, rows)
-
-    def _worth_copying(self, batch: Batch) -> dict[int, pa.Table]:
-        """The tables of a large batch that have many rows, by their place in it."""
-        if sum(len(rows) for _, rows in batch) < self._copy_rows:
-            return {}
+    def insert(self, batch: Batch, *, size: int = 0) -> None:
+        """Writes new rows, about ``size`` of them, table after table."""
+        left = self._copy_bytes if size >= self._copy_rows else 0
         many = min(COPIED, self._copy_rows)  # the commit is paid for, so that a table costs 40 ms and no more
-        found = {i: arrow_table(table, rows) for i, (table, rows) in enumerate(batch) if len(rows) >= many}
-        return found if sum(table.nbytes for table in found.values()) <= self._copy_bytes else {}
+        for table, rows in batch:
+            bulk = arrow_table(table, rows) if left > 0 and len(rows) >= many else None
+            left -= bulk.nbytes if bulk is not None else 0
+            if bulk is not None and left >= 0:
+                self.copy(table, bulk)
+            else:
+                self._write(create_statement, table, rows)
 
     def update(self, table: Table, rows: Sequence[Row]) -> None:
         """Sets every column of nodes that exist."""
         if rows:
             self._write(update_statement, table, rows)
 
-    def _write(self, statement: Callable[[Table, Signs], str], table: Table, rows: Sequence[Row]) -> None:
-        signs, packed = pack(list(zip(*rows, strict=True)), column_kinds(table))
-        self.run(statement(table, signs), rows=packed)
+    def _write(self, statement: Callable[[Table, Packed], str], table: Table, rows: Sequence[Row]) -> None:
+        packed = pack(list(zip(*rows, strict=True)), column_kinds(table), keys=2 if table.ends else 1)
+        shared = {f"c{place}": value for place, value in packed.same.items() if value is not None and value != []}
+        self.run(statement(table, packed), rows=packed.rows, **shared)
 
     def copy(self, table: Table, rows: pa.Table) -> None:
         """Writes rows by COPY."""
@@ -158,6 +158,8 @@ class Session:
             self._connection.execute(f"COPY {quote(table.name)} FROM rows{ends}")
 
     def _execute(self, query: str, parameters: dict[str, Any]) -> Any:
+        if query.startswith(GIVEN):
+            query, parameters = _join_ids(query, parameters)
         with _stating(self._where):
             return self._connection.execute(query, parameters or None)
 
@@ -203,6 +205,15 @@ def column_kinds(table: Table) -> list[str]:
     return [STRING, STRING] * bool(table.ends) + [kind for _, kind in table.columns]
 
 
+def _join_ids(query: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The query with its ids as one string, taken apart within."""
+    ids = parameters["ids"]
+    if not all(ids):  # what is empty would be dropped
+        return query, parameters
+    sign = next(spare_characters([ids], [STRING]))
+    return query.replace("$ids", f"string_split($ids, {literal(sign)})", 1), {**parameters, "ids": sign.join(ids)}
+
+
 class Signs(NamedTuple):
     """Characters that occur in none of the values that they are put between, or stand for.
 
@@ -217,24 +228,43 @@ class Signs(NamedTuple):
     empty: str
 
 
-def pack(columns: Sequence[Sequence[Any]], kinds: Sequence[str]) -> tuple[Signs, str]:
-    """Rows, given by column, as one string, with the signs that take it apart."""
-    signs = Signs(*spare_characters(columns, kinds))
+class Packed(NamedTuple):
+    """Rows as one string; and the values of columns that have one value in all of them, by the place in the row."""
+
+    signs: Signs
+    rows: str
+    same: Mapping[int, Any]
+
+
+def pack(columns: Sequence[Sequence[Any]], kinds: Sequence[str], *, keys: int = 1) -> Packed:
+    """Rows, given by column. The first ``keys`` columns, which nodes are looked up by, are always in the string."""
+    signs = Signs(*islice(spare_characters(columns, kinds), len(Signs._fields)))
 
     def texts(column: Sequence[Any], kind: str) -> Sequence[str]:
         if kind == STRING:
             return column
+        if kind in (INTEGER, NUMBER):
+            return list(map(str, column))
         if kind == MAYBE_STRING:
             return [signs.void if value is None else value or signs.empty for value in column]
         if kind.endswith("[]"):
             return [signs.item.join(map(_as_text, values)) or signs.void for values in column]
         return [signs.void if value is None else _as_text(value) for value in column]
 
-    return signs, signs.line.join(map(signs.cut.join, zip(*map(texts, columns, kinds), strict=True)))
+    settled = len(columns[0]) == 1 or len(columns[0]) >= SAME
+    same, varying = {}, []
+    for place, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
+        written = texts(column, kind)
+        alike = place >= keys and settled and written.count(written[0]) == len(written)
+        if alike and (written[0] == signs.void or not kind.endswith("[]")):
+            same[place] = float(column[0]) if kind == NUMBER else column[0]
+        else:
+            varying.append(written)
+    return Packed(signs, signs.line.join(map(signs.cut.join, zip(*varying, strict=True))), same)
 
 
-def spare_characters(columns: Sequence[Sequence[Any]], kinds: Sequence[str]) -> str:
-    """Five characters that are in none of the values: the separators of ASCII, or else some for private use."""
+def spare_characters(columns: Sequence[Sequence[Any]], kinds: Sequence[str]) -> Iterator[str]:
+    """Characters that are in none of the values: the separators of ASCII first, then some for private use."""
     written: list[str] = []
     for column, kind in zip(columns, kinds, strict=True):
         if kind in (STRING, MAYBE_STRING):
@@ -243,7 +273,7 @@ def spare_characters(columns: Sequence[Sequence[Any]], kinds: Sequence[str]) -> 
             written += chain.from_iterable(column)
     text = "".join(written)
     private = map(chr, chain(range(27, 32), range(0xE000, 0xF900), range(0xF0000, 0xFFFFE)))
-    return "".join(islice((character for character in private if character not in text), len(Signs._fields)))
+    return (character for character in private if character not in text)
 
 
 def _as_text(value: Any) -> str:
@@ -252,44 +282,71 @@ def _as_text(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-@lru_cache(maxsize=1024)
-def create_statement(table: Table, signs: Signs) -> str:
+def create_statement(table: Table, packed: Packed) -> str:
     """The statement that writes packed ``$rows``."""
+    return _create_statement(table, packed.signs, _shared(packed))
+
+
+def update_statement(table: Table, packed: Packed) -> str:
+    """The statement that sets the columns of the nodes in packed ``$rows``."""
+    return _update_statement(table, packed.signs, _shared(packed))
+
+
+Shared = tuple[tuple[int, str], ...]
+"""Places of columns that are the same in all rows, and what stands for them in a statement."""
+
+
+def _shared(packed: Packed) -> Shared:
+    def stand_in(place: int, value: Any) -> str:
+        return "NULL" if value is None else "[]" if value == [] else f"$c{place}"
+
+    return tuple((place, stand_in(place, value)) for place, value in packed.same.items())
+
+
+@lru_cache(maxsize=1024)
+def _create_statement(table: Table, signs: Signs, shared: Shared) -> str:
+    properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table, signs, shared))
     if table.ends is None:
-        properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table, signs))
         lines = f"UNWIND string_split($rows, {literal(signs.line)}) AS x"
         return f"{lines} WITH string_split(x, {literal(signs.cut)}) AS f CREATE (:{quote(table.name)} {{{properties}}})"
     left, right = map(quote, table.ends)
-    properties = ", ".join(f"{quote(name)}: {value}" for name, value in _fields(table, signs))
     return (
-        f"{_keyed_rows(signs)} MATCH (a:{left}) WHERE a.id = x.a MATCH (b:{right}) WHERE b.id = x.b "
+        f"{_keyed_rows(signs, 'ab')} MATCH (a:{left}) WHERE a.id = x.a MATCH (b:{right}) WHERE b.id = x.b "
         f"WITH a, b, x.f AS f CREATE (a)-[:{quote(table.name)} {{{properties}}}]->(b)"
     )
 
 
 @lru_cache(maxsize=1024)
-def update_statement(table: Table, signs: Signs) -> str:
-    """The statement that sets the columns of the nodes in packed ``$rows``."""
-    values = ", ".join(f"n.{quote(name)} = {value}" for name, value in _fields(table, signs)[1:])
+def _update_statement(table: Table, signs: Signs, shared: Shared) -> str:
+    values = ", ".join(f"n.{quote(name)} = {value}" for name, value in _fields(table, signs, shared)[1:])
     key = table.columns[0][1]
     found = "x.a" if key == STRING else f"CAST(x.a AS {key})"
-    return f"{_keyed_rows(signs)} MATCH (n:{quote(table.name)}) WHERE n.id = {found} WITH n, x.f AS f SET {values}"
+    return f"{_keyed_rows(signs, 'a')} MATCH (n:{quote(table.name)}) WHERE n.id = {found} WITH n, x.f AS f SET {values}"
 
 
-def _keyed_rows(signs: Signs) -> str:
-    """Rows with their first two fields as fields of what UNWIND yields: only by such a key the planner looks up a node.
+def _keyed_rows(signs: Signs, names: str) -> str:
+    """Rows with their first fields as fields of what UNWIND yields: only by such a key the planner looks up a node.
 
     By anything else, such as an item of a list, it joins with a scan of the table.
     """
     fields = f"string_split(l, {literal(signs.cut)})"
+    keys = ", ".join(f"{name}: {fields}[{place}]" for place, name in enumerate(names, 1))
     lines = f"string_split($rows, {literal(signs.line)})"
-    return f"UNWIND list_transform({lines}, l -> {{a: {fields}[1], b: {fields}[2], f: {fields}}}) AS x"
+    return f"UNWIND list_transform({lines}, l -> {{{keys}, f: {fields}}}) AS x"
 
 
-def _fields(table: Table, signs: Signs) -> list[tuple[str, str]]:
-    """Names of columns, and the expressions that read them from the fields of a packed row."""
-    start = 3 if table.ends else 1
-    return [(name, _field(index, kind, signs)) for index, (name, kind) in enumerate(table.columns, start)]
+def _fields(table: Table, signs: Signs, shared: Shared) -> list[tuple[str, str]]:
+    """Names of columns, and the expressions that stand for them: what all rows share, or a field of a packed row."""
+    keys, stand_ins = 2 if table.ends else 0, dict(shared)
+    found, field = [], keys
+    for place, (name, kind) in enumerate(table.columns, keys):
+        if place in stand_ins:
+            value = stand_ins[place]
+            found.append((name, f"CAST([] AS {kind})" if value == "[]" else value))
+        else:
+            field += 1
+            found.append((name, _field(field, kind, signs)))
+    return found
 
 
 def _field(index: int, kind: str, signs: Signs) -> str:

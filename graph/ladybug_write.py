@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from graph import record
 from graph.ladybug_session import Session, quote
-from graph.record import Batch
+from graph.record import Batch, Row, Table
 from graph.revise import Revision
 from graph.revision_rows import Gone, gone, inserts, replaced_view_edges, touched, updates
 from ontology.schema import Ontology
@@ -24,23 +24,22 @@ def write(session: Session, ontology: Ontology, revision: Revision) -> None:
         if ids:
             statement = f"UNWIND $ids AS x MATCH (n:{quote(table.name)}) WHERE n.id = x SET n.updated = $number"
             session.run(statement, ids=ids, number=revision.number)
-    changed, new = updates(revision), inserts(ontology, revision)
-    texts = _take_long_texts(changed) | _take_long_texts(new)
-    for table, rows in changed:
+    texts: dict[str, str] = {}
+    for table, rows in _take_long_texts(updates(revision), texts):
         session.update(table, rows)
-    session.insert(new)
+    session.insert(_take_long_texts(inserts(ontology, revision), texts), size=revision.size)
     for document, text in texts.items():
         session.run("MATCH (d:_Document) WHERE d.id = $id SET d.text = $text", id=document, text=text)
 
 
-def _take_long_texts(batch: Batch) -> dict[str, str]:
-    """Takes long texts out of the rows of documents; gives them by document."""
-    taken = {}
-    for place, (table, rows) in enumerate(batch):
+def _take_long_texts(batch: Batch, taken: dict[str, str]) -> Iterator[tuple[Table, Sequence[Row]]]:
+    """The batch without long texts of documents, which are ``taken``, by document."""
+    for table, rows in batch:
         if table is record.DOCUMENT:
-            taken = {row[0]: row[TEXT] for row in rows if len(row[TEXT]) > LONG_TEXT}
-            batch[place] = table, [(*row[:TEXT], "", *row[TEXT + 1 :]) if row[0] in taken else row for row in rows]
-    return taken
+            long = {row[0]: row[TEXT] for row in rows if len(row[TEXT]) > LONG_TEXT}
+            taken.update(long)
+            rows = [(*row[:TEXT], "", *row[TEXT + 1 :]) if row[0] in long else row for row in rows]
+        yield table, rows
 
 
 def _delete_edges(session: Session, revision: Revision) -> None:

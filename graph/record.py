@@ -20,7 +20,7 @@ thinks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -50,8 +50,8 @@ class Table:
     ends: tuple[str, str] | None = None
 
 
-Batch = list[tuple[Table, Sequence[Row]]]
-"""Rows by the table they belong to, in the order in which they can be written."""
+Batch = Iterable[tuple[Table, Sequence[Row]]]
+"""Rows by the table they belong to, in the order in which they can be written; no table without rows."""
 
 META = Table("_Meta", (("id", STRING), ("value", MAYBE_STRING)))
 CHANGE = Table(

@@ -39,8 +39,7 @@ class StoredDocument(NamedTuple):
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class Revised(Generic[What]):
+class Revised(NamedTuple, Generic[What]):
     """``before`` is None for what is new, ``after`` for what is gone; equal where only its documents differ."""
 
     before: What | None
@@ -106,6 +105,12 @@ class Revision:
     """By name key that leads elsewhere than it did: the entities that it led to, and those that it leads to now."""
     merge: Merge | None = None
     """The merge that is made, or, with ``undone``, taken back."""
+
+    @property
+    def size(self) -> int:
+        """About how many rows it brings."""
+        refused = sum(len(one.quarantined) for one in self.put.values())
+        return 5 * len(self.triples) + 4 * len(self.entities) + 2 * refused + len(self.put)
 
 
 def replace(reads: Reads, number: int, put: Sequence[Verified], remove: Sequence[str]) -> Revision | None:
@@ -201,7 +206,7 @@ def _move(
     touched = sorted({triple for entity in of for triple in reads.triples_of(entity)})
     old = reads.said_of(of, touched)
     new, new_ends = remap(old, reads.ends(touched), into)
-    moved = sorted({t for t in old.triples.keys() | new.triples.keys() if old.triples.get(t) != new.triples.get(t)})
+    moved = _differing(old.triples, new.triples)
     old = Said(old.entities, {t: old.triples[t] for t in moved if t in old.triples}, old.since)
     new = Said(new.entities, {t: new.triples[t] for t in moved if t in new.triples}, old.since)
     entities = revise_entities(reads, old, new, types)
@@ -237,21 +242,47 @@ def read_types(reads: Reads, old: Said, put: Sequence[Verified], into: Mapping[s
 
 def revise_entities(reads: Reads, old: Said, new: Said, types: Mapping[str, Typed]) -> dict[str, Revised[Naming]]:
     """The entities that differ once documents that said ``old`` say ``new``."""
-    touched = [
-        i for i in sorted(old.entities.keys() | new.entities.keys()) if old.entities.get(i) != new.entities.get(i)
-    ]
-    spellings = reads.spellings([i for i in touched if i in types and types[i].naming is not None])
+    touched = _differing(old.entities, new.entities)
+    settled = {i for i in touched if _confirms(types[i].naming, old.entities.get(i), new.entities.get(i, {}))}
+    spellings = reads.spellings([i for i in touched if types[i].naming is not None and i not in settled])
     revised = {}
     for entity in touched:
-        was, now = old.entities.get(entity, {}), new.entities.get(entity, {})
-        counts = spellings.get(entity, Counter[Spelling]())
-        counts.subtract(was.values())
-        counts.update(now.values())
-        left = +counts
-        change = Revised(types[entity].naming, derive_naming(left) if left else None)
+        was, now, known = old.entities.get(entity, {}), new.entities.get(entity, {}), types[entity].naming
+        change = Revised(known, known if entity in settled else _naming(spellings.get(entity), was, now))
         if change.before != change.after or _documents(was) != _documents(now):
             revised[entity] = change
     return revised
+
+
+def _confirms(known: Naming | None, was: Mapping[Key, Spelling] | None, now: Mapping[Key, Spelling]) -> bool:
+    """Whether documents that named an entity not at all before now name it as it is known already.
+
+    Most do, and nothing follows from how many they are: what most documents say only gets more.
+    """
+    if known is None or was:
+        return False
+    every = {known.name, *known.aliases}
+    names = every if known.page is not None else {known.name}  # a page's word holds whatever others say
+    return all(s.page is None and s.name in names and every.issuperset(s.aliases) for s in now.values())
+
+
+def _naming(
+    stored: Counter[Spelling] | None, was: Mapping[Key, Spelling], now: Mapping[Key, Spelling]
+) -> Naming | None:
+    """The naming that follows from the spellings stored, less those that were, and with those that are now."""
+    if stored is None and len(now) == 1:  # most new entities are named by one document
+        ((name, aliases, page),) = now.values()
+        return Naming(name, tuple(sorted({*aliases} - {name})), page)
+    counts = stored or Counter[Spelling]()
+    counts.subtract(was.values())
+    counts.update(now.values())
+    left = +counts
+    return derive_naming(left) if left else None
+
+
+def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """The keys whose values differ, sorted."""
+    return sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key)) if old else sorted(new)
 
 
 def _documents(keys: Iterable[Key]) -> set[str]:
@@ -260,7 +291,7 @@ def _documents(keys: Iterable[Key]) -> set[str]:
 
 def revise_triples(reads: Reads, old: Said, new: Said) -> dict[str, Revised[Statement]]:
     """The triples that differ once documents that said ``old`` say ``new``."""
-    touched = [i for i in sorted(old.triples.keys() | new.triples.keys()) if old.triples.get(i) != new.triples.get(i)]
+    touched = _differing(old.triples, new.triples)
     before = reads.stated(touched)
     statements = reads.statements(list(before))
     revised = {}

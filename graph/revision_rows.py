@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -50,47 +51,49 @@ def touched(revision: Revision) -> dict[Table, list[str]]:
 
 def updates(revision: Revision) -> Batch:
     """Rows of nodes that stay and differ, with all their columns."""
+    return ((table, rows) for table, rows in _updates(revision) if rows)
+
+
+def inserts(ontology: Ontology, revision: Revision) -> Batch:
+    """Rows of new nodes, then of all edges that come; those of a table are made when it is its turn."""
+    return ((table, rows) for table, rows in _inserts(ontology, revision) if rows)
+
+
+def _updates(revision: Revision) -> Batch:
     entities = [e for e, r in revision.entities.items() if r.before and r.after and r.before != r.after]
     triples = [t for t, r in revision.triples.items() if r.before and r.after and r.before != r.after]
     known = set(revision.known)
     documents = [said for said, one in revision.put.items() if one.extraction.document.id in known]
-    batch: Batch = [
-        (record.ENTITY, [_entity_row(revision, e) for e in entities]),
-        (record.TRIPLE, [_triple_row(revision, t) for t in triples]),
-        (record.DOCUMENT, [_document_row(revision, said) for said in documents]),
-        (record.NAME, [(key, now) for key, (was, now) in revision.names.items() if was and now]),
-    ]
+    yield record.ENTITY, [_entity_row(revision, e) for e in entities]
+    yield record.TRIPLE, [_triple_row(revision, t) for t in triples]
+    yield record.DOCUMENT, [_document_row(revision, said) for said in documents]
+    yield record.NAME, [(key, now) for key, (was, now) in revision.names.items() if was and now]
     for type_name, group in by_type(revision, entities).items():
-        batch.append((record.entity_table(type_name), [_view_row(revision, e) for e in group]))
+        yield record.entity_table(type_name), [_view_row(revision, e) for e in group]
     if revision.merge is not None and revision.merge.undone is not None:
-        batch.append((record.MERGE, [_merge_row(revision)]))
-    return [(table, rows) for table, rows in batch if rows]
+        yield record.MERGE, [_merge_row(revision)]
 
 
-def inserts(ontology: Ontology, revision: Revision) -> Batch:
-    """Rows of new nodes, then of all edges that come."""
+def _inserts(ontology: Ontology, revision: Revision) -> Batch:
     known = set(revision.known)
     documents = [said for said, one in revision.put.items() if one.extraction.document.id not in known]
     entities = [e for e, r in revision.entities.items() if r.before is None]
     triples = [t for t, r in revision.triples.items() if r.before is None]
-    batch: Batch = [
-        (record.DOCUMENT, [_document_row(revision, said) for said in documents]),
-        (record.ENTITY, [_entity_row(revision, e) for e in entities]),
-        (record.NAME, [(key, now) for key, (was, now) in revision.names.items() if not was and now]),
-        (record.TRIPLE, [_triple_row(revision, t) for t in triples]),
-        *((record.entity_table(name), [_view_row(revision, e) for e in group])
-          for name, group in by_type(revision, entities).items()),
-        (record.NAMES, list(_naming_rows(revision))),
-        (record.ABOUT, [(t, end) for t in triples for end in _about(revision.ends[t])]),
-        (record.EVIDENCE, list(_evidence_rows(revision))),
-        *_view_edges(ontology, revision),
-        *_quarantine(revision),
-        (record.PAST, list(_past_rows(revision))),
-        (record.CHANGE, [_change_row(revision)]),
-    ]  # fmt: skip
+    yield record.DOCUMENT, [_document_row(revision, said) for said in documents]
+    yield record.ENTITY, [_entity_row(revision, e) for e in entities]
+    yield record.NAME, [(key, now) for key, (was, now) in revision.names.items() if not was and now]
+    yield record.TRIPLE, [_triple_row(revision, t) for t in triples]
+    for type_name, group in by_type(revision, entities).items():
+        yield record.entity_table(type_name), [_view_row(revision, e) for e in group]
+    yield record.NAMES, list(_naming_rows(revision))
+    yield record.ABOUT, [(t, end) for t in triples for end in _about(revision.ends[t])]
+    yield record.EVIDENCE, list(_evidence_rows(revision))
+    yield from _view_edges(ontology, revision)
+    yield from _quarantine(revision)
+    yield record.PAST, list(_past_rows(revision))
+    yield record.CHANGE, [_change_row(revision)]
     if revision.merge is not None and revision.merge.undone is None:
-        batch.append((record.MERGE, [_merge_row(revision)]))
-    return [(table, rows) for table, rows in batch if rows]
+        yield record.MERGE, [_merge_row(revision)]
 
 
 def replaced_view_edges(revision: Revision) -> dict[tuple[str, str, str], list[str]]:
@@ -127,22 +130,25 @@ def _view_row(revision: Revision, entity: str) -> Row:
 
 def _view_edges(ontology: Ontology, revision: Revision) -> Batch:
     stated = [t for t, r in revision.triples.items() if r.after is not None and r.before != r.after]
-    batch: Batch = []
     for (name, subject_type, object_type), triples in by_table(revision, stated).items():
         if name in ontology.relations:  # else it is from an older ontology, and its table too
             table = record.relation_table(ontology.relations[name], subject_type, object_type)
-            batch.append((table, [_view_edge(table, revision, triple) for triple in triples]))
-    return batch
+            yield table, [_view_edge(table, revision, triple) for triple in triples]
 
 
 def _view_edge(table: Table, revision: Revision, triple: str) -> Row:
     ends, after = revision.ends[triple], revision.triples[triple].after
     assert after is not None
+    return (ends.subject, ends.object, triple, *_view_values(after[1], table.columns[1:]))
+
+
+@lru_cache(maxsize=4096)
+def _view_values(attributes: str, columns: tuple[tuple[str, str], ...]) -> Row:
+    """Attributes as the columns of the view hold them."""
     values: dict[str, list[Any]] = {}
-    for name, value in decode_attributes(after[1]):
+    for name, value in decode_attributes(attributes):
         values.setdefault(name, []).append(value)
-    columns = [_view_value(values.get(name, []), kind) for name, kind in table.columns[1:]]
-    return (ends.subject, ends.object, triple, *columns)
+    return tuple(_view_value(values.get(name, []), kind) for name, kind in columns)
 
 
 def _view_value(values: Sequence[EntityRef | Value], kind: str) -> Any:
@@ -259,7 +265,8 @@ def _gone_pieces(was: Mapping[Key, Stated], now: Mapping[Key, Stated]) -> Iterat
 def _quarantine(revision: Revision) -> Batch:
     refused = {i: q for one in revision.put.values() for i, q in one.quarantined.items()}
     rows = [(i, encode_claim(q.claim), q.code, q.message, q.ontology_version) for i, q in refused.items()]
-    return [(record.QUARANTINED, rows), (record.REFUSED, [(q.document, i) for i, q in refused.items()])]
+    yield record.QUARANTINED, rows
+    yield record.REFUSED, [(q.document, i) for i, q in refused.items()]
 
 
 def _change_row(revision: Revision) -> Row:
@@ -274,5 +281,5 @@ def _merge_row(revision: Revision) -> Row:
     return (merge.made, merge.entity, merge.into, merge.type, merge.name, merge.reason, merge.undone)
 
 
-def _about(ends: Ends) -> set[str]:
-    return {ends.subject} if ends.object is None else {ends.subject, ends.object}
+def _about(ends: Ends) -> tuple[str, ...]:
+    return (ends.subject,) if ends.object in (None, ends.subject) else (ends.subject, ends.object)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
+from hashlib import blake2b
+
+_SIZES = [size.to_bytes(8, "big") for size in range(256)]
 
 
 def name_key(name: str) -> str:
@@ -19,9 +21,12 @@ def name_key(name: str) -> str:
 
 def hash_id(*parts: str) -> str:
     """A 128-bit hex id of a sequence of strings. Lengths are hashed too, so that no two sequences read the same."""
-    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-    framed = b"".join([piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data)])
-    return hashlib.blake2b(framed, digest_size=16).hexdigest()
+    framed: list[bytes] = []
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        size = len(data)
+        framed += (_SIZES[size] if size < 256 else size.to_bytes(8, "big"), data)
+    return blake2b(b"".join(framed), digest_size=16).hexdigest()
 
 
 def entity_id(type_name: str, key: str) -> str:

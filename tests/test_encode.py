@@ -12,7 +12,7 @@ from graph.encode import (
     plain_attributes,
     value_kind,
 )
-from graph.ladybug_session import pack
+from graph.ladybug_session import SAME, pack
 from ontoloom.records import Attributes, Claim, EntityRef, Mention, Value, canonical_text
 
 values = st.one_of(
@@ -69,19 +69,35 @@ KINDS = ["STRING?", "STRING", "STRING[]"]
 rows = st.tuples(st.none() | st.text(), st.text(min_size=1), st.lists(st.text(min_size=1)))
 
 
-@given(st.lists(rows, min_size=1))
-def test_a_packed_row_can_be_taken_apart(many: list[tuple[str | None, str, list[str]]]) -> None:
-    signs, packed = pack(list(zip(*many, strict=True)), KINDS)
+@given(st.lists(rows, min_size=1), st.integers(1, 12))
+def test_a_packed_row_can_be_taken_apart(many: list[tuple[str | None, str, list[str]]], times: int) -> None:
+    many = [row for row in many for _ in range(times)]
+    signs, packed, same = pack(list(zip(*many, strict=True)), KINDS)
     for row, text in zip(many, packed.split(signs.line), strict=True):
-        fields = text.split(signs.cut)
+        written = iter(text.split(signs.cut))
+        fields = [None if place in same else next(written) for place in range(3)]
         assert "" not in fields, "Ladybug drops what is empty"
         maybe = None if fields[0] == signs.void else "" if fields[0] == signs.empty else fields[0]
-        items = [] if fields[2] == signs.void else fields[2].split(signs.item)
-        assert (maybe, fields[1], items) == row
+        items = [] if fields[2] == signs.void else (fields[2] or "").split(signs.item)
+        assert tuple(same.get(place, value) for place, value in enumerate((maybe, fields[1], items))) == row
+    assert all(len({repr(row[place]) for row in many}) == 1 for place in same)
+    assert not same or len(many) == 1 or len(many) >= SAME
 
 
 def test_values_are_packed_as_casts_read_them() -> None:
     values: list[list[object]] = [[2.5], [True], [10**12], [date(1, 2, 3)], [None], [[date(1, 2, 3), date(4, 5, 6)]]]
-    signs, packed = pack(values, ["DOUBLE?", "BOOL?", "INT64?", "DATE?", "INT64?", "DATE[]"])
+    signs, packed, same = pack(
+        [column * 2 for column in values], ["DOUBLE?", "BOOL?", "INT64?", "DATE?", "INT64?", "DATE[]"]
+    )
     assert signs == ("\x1b", "\x1c", "\x1d", "\x1e", "\x1f")
-    assert packed == "\x1c".join(["2.5", "true", f"1{'0' * 12}", "0001-02-03", "\x1e", "0001-02-03\x1d0004-05-06"])
+    assert packed.split(signs.line)[0] == "\x1c".join(
+        ["2.5", "true", f"1{'0' * 12}", "0001-02-03", "\x1e", "0001-02-03\x1d0004-05-06"]
+    )
+    assert not same
+
+
+def test_what_is_the_same_in_many_rows_is_packed_once() -> None:
+    columns: list[list[object]] = [list("abcdefghij"), [1] * 10, [None] * 10, [[]] * 10, [["x"]] * 10, [0.0, -0.0] * 5]
+    signs, packed, same = pack(columns, ["STRING", "DOUBLE", "STRING?", "STRING[]", "STRING[]", "DOUBLE"])
+    assert same == {1: 1.0, 2: None, 3: []}
+    assert packed.split(signs.line)[1].split(signs.cut) == ["b", "x", "-0.0"]
