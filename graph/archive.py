@@ -215,24 +215,29 @@ class Archive:
                     yield decode_extraction(line)
 
     def _read_through(self, on_progress: OnProgress) -> Header:
-        """Compares the checksum, which stands at the end, with that of all lines before it."""
-        checksum, stated, header = blake2b(digest_size=16), None, None
+        """Compares the checksum, which stands at the end, with that of all lines before it; then believes the first."""
+        checksum, stated = blake2b(digest_size=16), None
         with _open_lines(self.path) as lines:
+            first: Any
+            text, first = next(lines, (b"", None))
+            readable = isinstance(first, dict) and (first.get("format"), first.get("version")) == (FORMAT, VERSION)
+            total = first["documents"] if readable else None
+            checksum.update(text)
             for text, line in lines:
-                if header is None:
-                    header = self._header(line)
-                elif "checksum" in line:
+                if isinstance(line, dict) and "checksum" in line:
                     stated = line["checksum"]
                     break
-                elif "merge" in line:
-                    self._merges.append(Merge(**line["merge"]))
-                else:
-                    self._said[line["document"][0]] = line["said"]
-                    on_progress(Progress("check the backup", len(self._said), header.documents))
                 checksum.update(text)
-            if header is None or stated != checksum.hexdigest() or next(lines, None) is not None:
+                if readable and "merge" in line:
+                    self._merges.append(Merge(**line["merge"]))
+                elif readable:
+                    self._said[line["document"][0]] = line["said"]
+                    on_progress(Progress("check the backup", len(self._said), total))
+            if stated is None and not readable:
+                return self._header(first)
+            if stated != checksum.hexdigest() or next(lines, None) is not None:
                 raise _damaged(self.path, "it is cut off" if stated is None else "its checksum does not match")
-        return header
+        return self._header(first)
 
     def _header(self, line: Any) -> Header:
         if not isinstance(line, dict) or line.pop("format", None) != FORMAT:

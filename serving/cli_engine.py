@@ -68,7 +68,10 @@ def up(
 
 
 def down(ctx: typer.Context) -> None:
-    """Stop the engine, with all its processes."""
+    """Stop the engine, with all its processes.
+
+    ontoloom engine down
+    """
     from serving import engine
     from serving.wiring import engine_folders
 
@@ -77,7 +80,10 @@ def down(ctx: typer.Context) -> None:
 
 
 def engine_status(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Say whether vLLM is installed and whether the engine is up. Exit status 1 where it is not ready."""
+    """Say whether vLLM is installed and whether the engine is up. Exit status 1 where it is not ready.
+
+    ontoloom engine status --json
+    """
     from serving import engine
     from serving.wiring import engine_folders
 
@@ -99,7 +105,10 @@ def engine_status(ctx: typer.Context, as_json: JsonOption = False) -> None:
 def logs(
     ctx: typer.Context, lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last.")] = 40
 ) -> None:
-    """Show the last lines that the engine wrote."""
+    """Show the last lines that the engine wrote.
+
+    ontoloom engine logs -n 200
+    """
     from serving import engine
     from serving.wiring import engine_folders
 
@@ -121,7 +130,7 @@ def serve(
         ontoloom serve --port 8000
         curl -N localhost:8000/v1/ask -d '{"question": "Who made Mixtral 8x7B?"}' -H 'Content-Type: application/json'
 
-    While it runs it holds the store: ingest after it has ended.
+    While it runs it holds the store; 'ontoloom ingest' hands its work over to it.
     """
     from serving.http import run
 

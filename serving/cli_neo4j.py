@@ -68,7 +68,10 @@ def up(
 
 
 def down(ctx: typer.Context, home: HomeOption = None) -> None:
-    """Stop Neo4j. Its data stay."""
+    """Stop Neo4j. Its data stay.
+
+    ontoloom neo4j down
+    """
     from serving import neo4j_server
 
     was_up = neo4j_server.stop(home or settings_of(ctx).within(neo4j_server.HOME))
@@ -76,7 +79,10 @@ def down(ctx: typer.Context, home: HomeOption = None) -> None:
 
 
 def neo4j_status(ctx: typer.Context, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Say whether Neo4j is up. Exit status 1 where it is not ready."""
+    """Say whether Neo4j is up. Exit status 1 where it is not ready.
+
+    ontoloom neo4j status --json
+    """
     from serving import neo4j_server
 
     server = neo4j_server.running(home or settings_of(ctx).within(neo4j_server.HOME))
@@ -96,7 +102,10 @@ def logs(
     home: HomeOption = None,
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last.")] = 40,
 ) -> None:
-    """Show the last lines that Neo4j wrote."""
+    """Show the last lines that Neo4j wrote.
+
+    ontoloom neo4j logs -n 200
+    """
     from serving import neo4j_server
 
     folder = home or settings_of(ctx).within(neo4j_server.HOME)
