@@ -131,9 +131,10 @@ def measure_ladybug(folder: Path, extractions: Sequence[Extraction], many: int) 
 def measure_neo4j(home: Path, extractions: Sequence[Extraction], many: int) -> Iterator[Row]:
     """Each way of writing into a server emptied before it, and warm: all have written once before any is timed."""
     try:
+        graphrag_graph({})  # whether the peer is installed
         install_apoc(home)
         server = neo4j_server.start(default_cache(), home, heap="4g")
-    except (StoreError, OSError, subprocess.CalledProcessError) as error:
+    except (ImportError, StoreError, OSError, subprocess.CalledProcessError) as error:
         yield Row("Neo4j", f"not measured: {error}")
         return
     location = neo4j_server.store_location(server)

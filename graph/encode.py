@@ -47,7 +47,8 @@ def encode_attributes(attributes: Attributes) -> str:
     found: dict[str, list[str]] = {}
     for name, value in attributes:
         found.setdefault(name, []).append(_encode(value))
-    members = (f"{_encode(n)}:{v[0] if len(v) == 1 else f'[{chr(44).join(v)}]'}" for n, v in sorted(found.items()))
+    texts = {name: values[0] if len(values) == 1 else f"[{','.join(values)}]" for name, values in found.items()}
+    members = (f"{_encode(name)}:{texts[name]}" for name in sorted(texts))
     return f"{{{','.join(members)}}}"
 
 

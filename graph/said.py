@@ -137,7 +137,7 @@ def extracted_said(extractions: Sequence[Verified], into: Mapping[str, str]) -> 
             said.entities.setdefault(into.get(entity_id, entity_id), {})[document.id, entity_id] = spelling
         held: dict[str, tuple[str, Stated]] = {}
         for triple_id, triple in one.triples.items():
-            mapped, unmapped = map_triple(triple, into) if into else (triple, None)
+            mapped, unmapped = map_triple(triple, into)
             held_id = triple_id if unmapped is None else mapped.id
             stated = Stated(one.statements[triple_id] if unmapped is None else statement(mapped), page, {}, unmapped)
             said.triples.setdefault(held_id, {})[document.id, triple_id] = stated

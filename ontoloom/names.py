@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from hashlib import blake2b
 
+# Ids are most of what is worked out of a small write: the lengths of short parts are at hand.
 _SIZES = [size.to_bytes(8, "big") for size in range(256)]
 
 

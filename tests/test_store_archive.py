@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,15 @@ def error_of(call: Callable[[], object]) -> str:
     with pytest.raises(StoreError) as caught:
         call()
     return str(caught.value)
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """What a StoreError says; empty where there is none."""
+    try:
+        call()
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 # There and back
@@ -168,10 +178,8 @@ def test_a_changed_byte_is_noticed_wherever_it_matters(source: Store, archive: P
     for place in (*range(4, 150), *range(150, len(whole), max(1, len(whole) // 60))):  # all of the first line
         archive.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         target = ReferenceStore(ONTOLOGY)
-        try:
-            restore(archive, target)
-        except StoreError as error:
-            assert str(error).startswith(f"{archive} is damaged: "), error  # noqa: PT017  # not every byte is noticed
+        if message := refusal(partial(restore, archive, target)):
+            assert message.startswith(f"{archive} is damaged: "), message
             assert target.last_change() == 0
         else:
             assert place < 12, "only the frame's header holds bits that mean nothing"
