@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from graph.functions import FAMILY_WORDS
 from graph.guard import at, spelled
-from graph.quantities import NotInUnit, between, in_unit
 from graph.tables import Kind
 from ontology.findings import did_you_mean
+from ontology.quantities import NotInUnit, between, in_unit
 from ontology.schema import Attribute
 from ontology.values import BadValue, read_value
 

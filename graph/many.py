@@ -17,7 +17,8 @@ def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
 def contains(values: exp.Expr, value: exp.Expr, kind: Kind) -> exp.Expr:
     """Whether one of the values is that value; NULL when either is."""
     if kind.family == "date" and isinstance(value, exp.Literal):
-        value = exp.cast(value.copy(), "date")
+        is_moment = kind.attribute is not None and kind.attribute.type == "datetime"
+        value = exp.cast(value.copy(), "timestamp" if is_moment else "date")
     return call("list_contains", values, value)
 
 

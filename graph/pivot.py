@@ -24,7 +24,10 @@ from ontology.schema import Attribute, EntityType, Relation
 from ontoloom.records import canonical_text
 
 MEMORY = "1GB"
-SQL_TYPES = {"integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}
+SQL_TYPES = {
+    "integer": "BIGINT", "number": "DOUBLE", "quantity": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE",
+    "datetime": "TIMESTAMP",
+}  # fmt: skip
 FORMAT = "FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 61440"
 """Half as much again is read in a second as with zstd, from twice the bytes: ids and names hardly compress."""
 ORDER = {"type": "encode(name), _id", "relation": "encode(subject), encode(object), _id"}

@@ -36,8 +36,12 @@ PUBLICATION = "_publication"
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "text": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(), "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
 }  # fmt: skip
-TYPES = {"integer": "bigint", "number": "double", "boolean": "boolean", "date": "date"}
+TYPES = {
+    "integer": "bigint", "number": "double", "quantity": "double", "boolean": "boolean", "date": "date",
+    "datetime": "timestamp",
+}  # fmt: skip
 HIDDEN = {
     "_id": "Identifies the row.",
     "_type": "The most specific type of the entity.",

@@ -22,7 +22,10 @@ from graph.pivot import quoted, text
 from graph.publish import PUBLICATION, Publication, PublishedTable, ReadTable
 from ontoloom.errors import ProjectionError
 
-SQL_TYPES = {"text": "VARCHAR", "bigint": "BIGINT", "double": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}
+SQL_TYPES = {
+    "text": "VARCHAR", "bigint": "BIGINT", "double": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE",
+    "timestamp": "TIMESTAMP",
+}  # fmt: skip
 
 
 class ParquetTarget:

@@ -30,7 +30,9 @@ PATIENCE = 60.0
 """Seconds for which the swap waits for transactions that have read the old tables."""
 LONGEST_NAME = 63
 """Bytes; PostgreSQL cuts what is longer."""
-SQL_TYPES = {"text": "text", "bigint": "int8", "double": "float8", "boolean": "bool", "date": "date"}
+SQL_TYPES = {
+    "text": "text", "bigint": "int8", "double": "float8", "boolean": "bool", "date": "date", "timestamp": "timestamp",
+}  # fmt: skip
 OURS = "Published by ontoloom."
 """Every comment on a published table begins with it: only such tables are ever replaced."""
 

@@ -144,7 +144,7 @@ def relation_columns(relation: Relation) -> tuple[tuple[str, str], ...]:
 
 def column_type(attribute: Attribute) -> str:
     """The column type of an attribute; references are ids."""
-    return KINDS.get(attribute.type, STRING) + ("[]" if attribute.many else "?")
+    return KINDS.get(attribute.kind, STRING) + ("[]" if attribute.many else "?")
 
 
 def plain_type(kind: str) -> str:

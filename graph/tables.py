@@ -10,7 +10,10 @@ from ontology.schema import Attribute, EntityType, EnumValue, Ontology, Relation
 
 Family = Literal["text", "number", "boolean", "date", "interval", "null", "unknown"]
 
-FAMILIES: dict[str, Family] = {"integer": "number", "number": "number", "boolean": "boolean", "date": "date"}
+FAMILIES: dict[str, Family] = {
+    "integer": "number", "number": "number", "quantity": "number", "boolean": "boolean", "date": "date",
+    "datetime": "date",
+}  # fmt: skip
 """Families of the value types that are not text."""
 
 

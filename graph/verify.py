@@ -117,12 +117,13 @@ def _verify_triple(triple: Triple, entities: Mapping[str, Entity], ontology: Ont
         _verify_value(value, relation.attributes[name], entities)
 
 
+REFERENCE = "reference"
 KINDS: Mapping[str, tuple[str, ...]] = {
     "integer": ("integer",),
     "number": ("integer", "number"),
     "boolean": ("boolean",),
     "date": ("date",),
-    "reference": (ENTITY,),
+    REFERENCE: (ENTITY,),
 }
 
 
@@ -131,7 +132,13 @@ def _verify_value(value: EntityRef | Value, attribute: Attribute, entities: Mapp
         kind = value_kind(value)
     except KeyError:
         raise ValueError(f"{attribute.name}: a value cannot be a {type(value).__name__}") from None
-    _demand(kind in KINDS.get(attribute.type, ("string",)), "{}: {!r} is no {}", attribute.name, value, attribute.type)
+    _demand(
+        kind in KINDS.get(REFERENCE if attribute.type == REFERENCE else attribute.kind, ("string",)),
+        "{}: {!r} is no {}",
+        attribute.name,
+        value,
+        attribute.type,
+    )
     if isinstance(value, EntityRef):
         _demand(value.id in entities, "{}: {!r} is not among the entities", attribute.name, value.id)
     elif isinstance(value, float):

@@ -135,7 +135,8 @@ def _values(attribute: Attribute, choices: Choices, cues: Cues | None, definitio
     else:
         stated = (s for s in find_literals(attribute, choices.text) if not choices.is_part_of_a_name(s.start, s.end))
         meant = [s for s in stated if cues is None or cues.may_count(attribute.name, s.noun)]
-        options = tuple(dict.fromkeys(canonical_text(s.value) for s in meant))
+        unit = f" {attribute.unit}" if attribute.type == "quantity" else ""
+        options = tuple(dict.fromkeys(canonical_text(s.value) + unit for s in meant))
     return _define(options, definitions) if options else None
 
 

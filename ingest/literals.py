@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from ontology.schema import Attribute
+from ontology.schema import NUMERIC, Attribute
+from ontology.values import MOMENT, BadValue, read_value
 from ontoloom.names import name_key
-from ontoloom.records import Value
+from ontoloom.records import Value, canonical_text
 
 _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w[-−])(?P<sign>[-−])?(?P<digits>\d{1,3}(?:[,\u00a0\u202f]\d{3})+|\d+)(?P<decimals>\.\d+)?"
@@ -54,10 +56,14 @@ def find_literals(attribute: Attribute, text: str) -> Iterator[Stated]:
 
     A number with ``K`` is stated twice where the attribute counts tokens (128,000 and 131,072): both are meant.
     """
-    if attribute.type in ("integer", "number"):
+    if attribute.type == "quantity":
+        yield from (s for s in _quantities(attribute, text) if _in_bounds(attribute, s.value))
+    elif attribute.type in NUMERIC:
         yield from (s for s in _numbers(attribute, text) if _in_bounds(attribute, s.value))
     elif attribute.type == "date":
         yield from _dates(text)
+    elif attribute.type == "datetime":
+        yield from _moments(attribute, text)
     elif attribute.type == "enum":
         yield from _enum_words(attribute, text)
     elif attribute.type == "url":
@@ -75,6 +81,24 @@ def _numbers(attribute: Attribute, text: str) -> Iterator[Stated]:
         for value in _scaled(match, attribute):
             if not isinstance(value, float) or attribute.type == "number":
                 yield Stated(value, match.start(), match.end(), noun.group(1) if noun else "")
+
+
+def _quantities(attribute: Attribute, text: str) -> Iterator[Stated]:
+    """Numbers with a unit behind them that the attribute's can be made of, in that."""
+    for match in _NUMBER.finditer(text):
+        noun = _NOUN.match(text, match.end())
+        if noun is None:
+            continue
+        with suppress(BadValue):
+            for number in _scaled(match, attribute):
+                value = read_value(attribute, f"{canonical_text(number)} {noun.group(1)}")
+                yield Stated(value, match.start(), noun.end())
+
+
+def _moments(attribute: Attribute, text: str) -> Iterator[Stated]:
+    for match in MOMENT.finditer(text):
+        with suppress(BadValue):
+            yield Stated(read_value(attribute, match.group()), match.start(), match.end())
 
 
 def _is_year(match: re.Match[str], text: str) -> bool:

@@ -93,7 +93,7 @@ class LLMExtractor:
         self._to_send = 0
         self._on_progress = on_progress
         self._engine = engine
-        self._ontology = ontology
+        self._ontology = ontology = ontology.without_abstract()
         self._record = record
         self._known = known or KnownNames()
         self._lexicon = lexicon_of(self._known)

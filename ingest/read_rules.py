@@ -12,7 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ingest.check_patterns import PatternChecker
 from ingest.rule_language import BUILT_IN, ORIGINS, SCALES, End, Literal, Rule, RuleSet, known_names
 from ontology.findings import Finding, FindingsError, did_you_mean, shown
-from ontology.schema import Attribute, Ontology
+from ontology.schema import NUMERIC, Attribute, Ontology
 from ontology.shapes import Entries, Entry, read_flag, read_mapping, read_number, read_word, read_words
 from ontology.strict_yaml import Source, compose, read_source, start
 from ontology.values import BadValue, read_value
@@ -281,7 +281,7 @@ class _Reader:
         found = read_mapping(self.source, entry, what, known=LITERAL_KEYS)
         mapped = read_mapping(self.source, found["map"], "map") if "map" in found else {}
         scale = self._scale(found["scale"]) if "scale" in found else {}
-        if scale and attribute.type not in ("integer", "number"):
+        if scale and attribute.type not in NUMERIC:
             fix = "use 'map' for words"
             self.source.error(found["scale"][0], "wrong-shape", f"'{attribute.name}' is no number to be scaled", fix)
         values = {words: self._value(pair, attribute) for words, pair in mapped.items()}

@@ -15,7 +15,7 @@ from typing import Any
 
 from ingest.rule_language import BUILT_IN, End, Literal, Rule, Slot, find_slots
 from ontology.findings import did_you_mean
-from ontology.schema import EntityType, with_subtypes
+from ontology.schema import NUMERIC, EntityType, with_subtypes
 
 FIRST_CODE = 0xF0000
 PRIVATE = "\U000f0000-\U000fffff"
@@ -187,7 +187,7 @@ def value_expression(literal: Literal) -> str | None:
     if kind == "enum" or literal.mapped:
         listed = sorted({*spellings, *literal.mapped}, key=lambda s: (-len(s), s))
         return f"(?i:{'|'.join(spelling_expression(s) for s in listed)})"
-    if kind in ("integer", "number"):
+    if kind in NUMERIC:
         units = sorted(literal.scale, key=lambda s: (-len(s), s))
         unit = f"(?:[ -]?(?i:{'|'.join(map(re.escape, units))}))?" if units else ""
         return rf"\b{BUILT_IN['number']}{unit}\b"

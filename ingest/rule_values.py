@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from ingest.literals import find_literals
 from ingest.rule_language import Literal
+from ontology.schema import NUMERIC
 from ontoloom.names import name_key
 from ontoloom.records import Value
 
@@ -32,7 +33,7 @@ def to_value(literal: Literal, words: str, *, unit: str | None = None) -> Value:
     kind = literal.attribute.type
     if kind == "enum":
         return next((o.name for o in literal.attribute.values if key in map(name_key, (o.name, *o.synonyms))), words)
-    if kind in ("integer", "number"):
+    if kind in NUMERIC:
         number = to_number(words, scale=literal.scale, unit=unit)
         return words if number is None else number
     if kind == "date":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingest.known import KnownNames
 from ontology.findings import Finding, did_you_mean
@@ -48,7 +48,10 @@ def claims_of(page: Page, known: KnownNames) -> tuple[list[Claim], list[Unlinked
         missing = [ref.id for ref in _references(statement) if known.page(ref.id) is None]
         attributes = tuple((name, _value(value, known)) for name, value in statement.attributes)
         span = statement.start, statement.end
-        claim = _claim(page, statement.key, _value(statement.object, known), attributes, span)
+        target = _value(statement.object, known)
+        claim = _claim(page, statement.key, target, attributes, span)
+        if statement.inverse and isinstance(target, Mention):
+            claim = replace(claim, subject=target, object=claim.subject)
         if missing:
             hint = did_you_mean(missing[0], known.page_ids())
             unlinked.append(Unlinked(claim, f"there is no page '{missing[0]}'" + (f"; {hint}" if hint else "")))

@@ -20,8 +20,12 @@ class Refusal:
 
 
 def admit_type(ontology: Ontology, type: str) -> Refusal | None:
-    """None where the ontology has the type, else the refusal."""
-    if type in ontology.types:
+    """None where things of the type may be, else the refusal."""
+    known = ontology.types.get(type)
+    if known is not None and known.abstract:
+        fix = f"name one of {', '.join(ontology.concrete(ontology.subtypes(type)))}"
+        return _refuse("abstract-type", f"{type} is abstract: nothing is that alone", fix)
+    if known is not None:
         return None
     return _refuse("unknown-type", f"there is no type {shown(type)}", did_you_mean(type, list(ontology.types)))
 

@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Literal
 
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ontology.findings import did_you_mean, shown
-from ontology.schema import VALUE_TYPES, Attribute, EnumValue, ValueType
+from ontology.labels import LABEL_KEYS, read_labels
+from ontology.quantities import pint_unit
+from ontology.schema import NUMERIC, VALUE_TYPES, Attribute, EnumValue, ValueType
 from ontology.shapes import Entries, Entry, read_flag, read_mapping, read_number, read_word, read_words
 from ontology.strict_yaml import Source, is_absent
-from ontology.values import pattern_fault
+from ontology.values import BadValue, pattern_fault, read_value
 
 Place = Literal["type", "record", "relation"]
 
@@ -27,20 +29,21 @@ TAKEN: dict[Place, tuple[str, ...]] = {"type": PAGE_KEYS, "record": (), "relatio
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 NAME_ATTRIBUTE = Attribute("name", "string", required=True, description="What it is called.")
 
-LABEL_KEYS = ("description", "synonyms")
 ATTRIBUTE_KEYS = (
-    "type", "many", "required", "identifying", "unit", "min", "max", "pattern", "values", "fields", "to", *LABEL_KEYS,
+    "type", "many", "required", "identifying", "unique", "default", "unit", "min", "max", "pattern", "values",
+    "fields", "to", *LABEL_KEYS,
 )  # fmt: skip
 KEY_TYPES: dict[str, tuple[str, ...]] = {
-    "unit": ("integer", "number"),
-    "min": ("integer", "number"),
-    "max": ("integer", "number"),
+    "unit": NUMERIC,
+    "min": NUMERIC,
+    "max": NUMERIC,
     "pattern": ("string", "text", "url"),
     "values": ("enum",),
     "fields": ("record",),
     "to": ("reference",),
 }
-NEEDED_KEYS = {"enum": "values", "record": "fields", "reference": "to"}
+NEEDED_KEYS = {"enum": "values", "record": "fields", "reference": "to", "quantity": "unit"}
+NOT_FOR_RECORDS = ("many", "required", "unique", "default")
 FIELD_TYPES = tuple(t for t in VALUE_TYPES if t != "reference")
 PLACE_TYPES: dict[Place, tuple[str, ...]] = {
     "type": (*FIELD_TYPES, "record"),
@@ -61,7 +64,8 @@ def read_attributes(
         if name == "name" and place == "type":
             found[name] = _read_name(source, (key, node))
             continue
-        for attribute in _read_attribute(source, (key, node), prefix + name, place, types):
+        siblings = [other for other in declared if other != name]
+        for attribute in _read_attribute(source, (key, node), prefix + name, place, types, siblings):
             found[attribute.name] = attribute
     return found
 
@@ -83,12 +87,6 @@ def check_names(source: Source, keys: Iterable[ScalarNode], what: str, *, taken:
         seen.setdefault(folded, name)
 
 
-def read_labels(source: Source, found: Entries) -> tuple[str, tuple[str, ...]]:
-    """Description and synonyms."""
-    synonyms = read_words(source, found["synonyms"]) if "synonyms" in found else []
-    return _read_description(source, found), tuple(word for word, _ in synonyms)
-
-
 def read_types(source: Source, entry: Entry, types: Collection[str]) -> tuple[str, ...]:
     """One type or a list of types, all declared."""
     found: list[str] = []
@@ -101,11 +99,6 @@ def read_types(source: Source, entry: Entry, types: Collection[str]) -> tuple[st
     return tuple(found)
 
 
-def _read_description(source: Source, found: Entries) -> str:
-    description = read_word(source, found["description"]) if "description" in found else None
-    return " ".join((description or "").split())
-
-
 def _read_name(source: Source, entry: Entry) -> Attribute:
     """The built-in attribute ``name``: its type is fixed, its pattern and labels are not."""
     found = read_mapping(source, entry, "attribute 'name'", known=("type", "required", "pattern", *LABEL_KEYS))
@@ -113,17 +106,14 @@ def _read_name(source: Source, entry: Entry) -> Attribute:
         source.error(found["type"][1], "misplaced-key", "'name' is always a string", "write string")
     if "required" in found and not read_flag(source, found["required"]):
         source.error(found["required"][1], "misplaced-key", "'name' is always required", "write true")
-    description, synonyms = read_labels(source, found)
-    return replace(
-        NAME_ATTRIBUTE,
-        description=description or NAME_ATTRIBUTE.description,
-        synonyms=synonyms,
-        pattern=_read_pattern(source, found["pattern"]) if "pattern" in found else None,
-    )
+    labels = read_labels(source, found)
+    labels["description"] = labels["description"] or NAME_ATTRIBUTE.description
+    pattern = _read_pattern(source, found["pattern"]) if "pattern" in found else None
+    return replace(NAME_ATTRIBUTE, pattern=pattern, **labels)
 
 
 def _read_attribute(
-    source: Source, entry: Entry, name: str, place: Place, types: Collection[str]
+    source: Source, entry: Entry, name: str, place: Place, types: Collection[str], siblings: Collection[str]
 ) -> Iterable[Attribute]:
     """One attribute; for a record, its fields. A field is also known by the record's synonyms."""
     found = read_mapping(source, entry, f"attribute '{name}'", known=ATTRIBUTE_KEYS, required=("type",))
@@ -134,34 +124,80 @@ def _read_attribute(
         _report_type(source, found["type"][1], value_type, place)
         return []
     _check_keys(source, entry, name, found, value_type, place)
-    description, synonyms = read_labels(source, found)
+    labels = read_labels(source, found, siblings=siblings)
     if value_type == "record":
         if "fields" not in found:
             return []
         fields = read_attributes(source, found["fields"], place="record", types=types, prefix=f"{name}.")
         return [
-            replace(f, description=f.description or description, synonyms=(*f.synonyms, *synonyms))
+            replace(
+                f,
+                description=f.description or labels["description"],
+                synonyms=(*f.synonyms, *labels["synonyms"]),
+                deprecated=f.deprecated or labels["deprecated"],
+            )
             for f in fields.values()
         ]
     known: ValueType = next(t for t in VALUE_TYPES if t == value_type)
+    many, at_least, at_most = _read_many(source, found["many"]) if "many" in found else (False, 0, None)
     minimum, maximum = _read_limits(source, found, known)
-    return [
-        Attribute(
-            name=name,
-            type=known,
-            many="many" in found and read_flag(source, found["many"]),
-            required="required" in found and read_flag(source, found["required"]),
-            identifying="identifying" in found and read_flag(source, found["identifying"]),
-            unit=(read_word(source, found["unit"]) or "") if "unit" in found else "",
-            values=_read_enum(source, found["values"]) if "values" in found else (),
-            targets=read_types(source, found["to"], types) if "to" in found else (),
-            minimum=minimum,
-            maximum=maximum,
-            pattern=_read_pattern(source, found["pattern"]) if "pattern" in found else None,
-            description=description,
-            synonyms=synonyms,
-        )
-    ]
+    attribute = Attribute(
+        name=name,
+        type=known,
+        many=many,
+        at_least=at_least,
+        at_most=at_most,
+        required="required" in found and read_flag(source, found["required"]),
+        identifying="identifying" in found and read_flag(source, found["identifying"]),
+        unique="unique" in found and read_flag(source, found["unique"]),
+        unit=_read_unit(source, found["unit"], known) if "unit" in found else "",
+        values=_read_enum(source, found["values"]) if "values" in found else (),
+        targets=read_types(source, found["to"], types) if "to" in found else (),
+        minimum=minimum,
+        maximum=maximum,
+        pattern=_read_pattern(source, found["pattern"]) if "pattern" in found else None,
+        **labels,
+    )
+    return [_with_default(source, attribute, found["default"]) if "default" in found else attribute]
+
+
+def _read_many(source: Source, entry: Entry) -> tuple[bool, int, int | None]:
+    """``true``, or how many values there are at least and at most where there are any: ``{min: 2, max: 5}``."""
+    if not isinstance(entry[1], MappingNode):
+        return read_flag(source, entry), 0, None
+    found = read_mapping(source, entry, "'many'", known=("min", "max"))
+    limits = {key: _read_count(source, entry) for key, entry in found.items()}
+    low, high = limits.get("min"), limits.get("max")
+    if low is not None and high is not None and low > high:
+        source.error(found["max"][1], "out-of-range", "'max' is below 'min'", "swap them or correct one")
+    return True, low or 0, high
+
+
+def _read_count(source: Source, entry: Entry) -> int | None:
+    count = read_number(source, entry)
+    if count is not None and not (count.is_integer() and 1 <= count <= 10**6):
+        source.error(entry[1], "out-of-range", "how many values there are is an integer from 1 on", "write an integer")
+        return None
+    return None if count is None else int(count)
+
+
+def _read_unit(source: Source, entry: Entry, value_type: ValueType) -> str:
+    """A unit. That of a quantity stands behind its values, so that it must not be taken for a part of the number."""
+    unit = read_word(source, entry) or ""
+    if value_type == "quantity" and unit and not (pint_unit(unit) or re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)*", unit)):
+        source.error(entry[1], "bad-unit", f"{shown(unit)} cannot stand behind a number", "write a unit such as GB")
+    return unit
+
+
+def _with_default(source: Source, attribute: Attribute, entry: Entry) -> Attribute:
+    word = read_word(source, entry)
+    if word is None:
+        return attribute
+    try:
+        return replace(attribute, default=read_value(attribute, word))
+    except BadValue as bad:
+        source.error(entry[1], bad.code, bad.message, bad.fix)
+        return attribute
 
 
 def _report_type(source: Source, node: Node, value_type: str, place: Place) -> None:
@@ -185,8 +221,12 @@ def _check_keys(source: Source, entry: Entry, name: str, found: Entries, value_t
             message = f"'{key}' is for {' and '.join(allowed)}, and '{name}' is {value_type}"
         elif key == "identifying" and place != "relation":
             message = "'identifying' is for attributes of relations"
-        elif key in ("many", "required") and value_type == "record":
+        elif key in NOT_FOR_RECORDS and value_type == "record":
             message = f"'{key}' is for the fields of a record, not for the record"
+        elif key == "unique" and place == "relation":
+            message = "'unique' is for attributes of types"
+        elif key == "default" and value_type == "reference":
+            message = "'default' is a value, and a reference names a page"
         else:
             continue
         source.error(found.pop(key)[0], "misplaced-key", message, "remove it")
@@ -226,17 +266,19 @@ def _read_enum(source: Source, entry: Entry) -> tuple[EnumValue, ...]:
     for name, (key, _) in declared.items():
         if read_word(source, (key, key)) is not None:
             _check_spelling(source, seen, name, name, key)
-    return tuple(_read_enum_value(source, name, value, seen) for name, value in declared.items())
+    return tuple(_read_enum_value(source, name, declared, seen) for name in declared)
 
 
-def _read_enum_value(source: Source, name: str, entry: Entry, seen: dict[str, str]) -> EnumValue:
+def _read_enum_value(source: Source, name: str, declared: Entries, seen: dict[str, str]) -> EnumValue:
+    entry = declared[name]
     if is_absent(entry[1]):
         return EnumValue(name)
     found = read_mapping(source, entry, f"value {shown(name)}", known=LABEL_KEYS, may_be_empty=True)
-    synonyms = read_words(source, found["synonyms"]) if "synonyms" in found else []
-    for word, node in synonyms:
-        _check_spelling(source, seen, word, name, node)
-    return EnumValue(name, _read_description(source, found), tuple(word for word, _ in synonyms))
+    synonyms = found["synonyms"][1] if "synonyms" in found else None
+    for item in synonyms.value if isinstance(synonyms, SequenceNode) else ():
+        if isinstance(item, ScalarNode):
+            _check_spelling(source, seen, item.value.strip(), name, item)
+    return EnumValue(name, **read_labels(source, found, siblings=[other for other in declared if other != name]))
 
 
 def _check_spelling(source: Source, seen: dict[str, str], spelling: str, name: str, node: Node) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from ontology.constraints import check_constraints
 from ontology.findings import Finding, FindingsError, did_you_mean, shown
 from ontology.pages import Page, PageRef, names_of, parse_page
 from ontology.read import compile_ontology
@@ -74,6 +75,7 @@ def check(ontology_file: Path, *, on_progress: OnProgress = silent) -> Checked:
     for page_id, page in wiki.pages.items():
         _check_statements(ontology, wiki, wiki.sources[page_id], page)
         _check_links(wiki, wiki.sources[page_id], page)
+    check_constraints(ontology, wiki.pages, lambda page_id, *finding: wiki.sources[page_id].error(*finding))
     findings += [finding for source in wiki.sources.values() for finding in source.findings]
     pages = sorted(wiki.pages.values(), key=lambda page: page.file)
     return Checked(ontology, tuple(pages), tuple(sorted(findings)))
@@ -137,7 +139,10 @@ def _check_statements(ontology: Ontology, wiki: _Wiki, source: Source, page: Pag
         if not isinstance(statement.object, PageRef):
             continue
         relation = ontology.relations[statement.key]
-        _check_reference(wiki, source, statement.object, statement.key, relation.range)
+        if statement.inverse:
+            _check_reference(wiki, source, statement.object, relation.inverse, relation.domain)
+        else:
+            _check_reference(wiki, source, statement.object, statement.key, relation.range)
         for name, value in statement.attributes:
             if isinstance(value, PageRef):
                 _check_reference(wiki, source, value, name, relation.attributes[name].targets)

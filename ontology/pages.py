@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ontology.attributes import NAME_ATTRIBUTE, PAGE_KEYS
 from ontology.findings import Finding, did_you_mean, shown
-from ontology.schema import Attribute, EntityType, Ontology, Relation
+from ontology.schema import Attribute, Described, EntityType, Ontology, Relation
 from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
 from ontology.strict_yaml import CONFLICT, Source, compose, end, kind, start
 from ontology.values import BadValue, read_value
@@ -40,8 +40,9 @@ class Statement:
     """One attribute or relation of the page's entity.
 
     ``object`` is a canonical value for an attribute, a :class:`PageRef` for a relation; ``attributes`` are those of
-    the relation, sorted by name. ``page_text[start:end]`` are the words that state it: ``key: value``, or the item of
-    a list.
+    the relation, sorted by name. ``inverse``: it is stated from the other side, so that the page that it refers to is
+    the subject, and this one the object. ``page_text[start:end]`` are the words that state it: ``key: value``, or the
+    item of a list.
     """
 
     key: str
@@ -49,6 +50,7 @@ class Statement:
     attributes: tuple[tuple[str, Value | PageRef], ...]
     start: int
     end: int
+    inverse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ def _read_front_matter(source: Source, ontology: Ontology, found: Entries, body_
     if type_name is not None and entity_type is None:
         fix = did_you_mean(type_name, list(ontology.types))
         source.error(found["type"][1], "unknown-type", f"there is no type {shown(type_name)}", fix)
+    elif entity_type is not None:
+        _check_type(source, ontology, entity_type, found["type"][1])
     name = _read_name(source, found["name"], entity_type) if "name" in found else None
     aliases = read_words(source, found["aliases"]) if "aliases" in found else []
     sources = _read_sources(source, found["source"]) if "source" in found else ()
@@ -153,6 +157,22 @@ def _read_front_matter(source: Source, ontology: Ontology, found: Entries, body_
     )
 
 
+def _check_type(source: Source, ontology: Ontology, entity_type: EntityType, node: Node) -> None:
+    if entity_type.abstract:
+        below = ontology.concrete(ontology.subtypes(entity_type.name))
+        fix = f"write {' or '.join(below)}" if below else ""
+        message = f"{entity_type.name} is abstract: nothing is that alone"
+        source.error(node, "abstract-type", message, fix)
+    _check_deprecated(source, node, f"the type {entity_type.name}", entity_type)
+
+
+def _check_deprecated(source: Source, node: Node, what: str, described: Described) -> None:
+    if described.deprecated is not None:
+        since = f" since {described.deprecated.since}" if described.deprecated.since else ""
+        fix = f"use {described.deprecated.use}" if described.deprecated.use else ""
+        source.warn(node, "deprecated", f"{what} should not be used any more{since}", fix)
+
+
 def _read_name(source: Source, entry: Entry, entity_type: EntityType | None) -> str | None:
     attribute = entity_type.attributes["name"] if entity_type else NAME_ATTRIBUTE
     value = _read_scalar(source, attribute, entry)
@@ -173,12 +193,15 @@ def _read_statements(
         if name in PAGE_KEYS:
             continue
         relation = ontology.relations.get(name)
+        inverse = ontology.inverses.get(name)
         if name in entity_type.attributes and "." not in name:
             yield from _read_attribute(source, entity_type.attributes[name], entry)
         elif name in records:
             yield from _read_record(source, entity_type, name, entry, records[name])
         elif relation is not None and entity_type.name in relation.domain:
             yield from _read_relation(source, relation, entry)
+        elif inverse is not None and entity_type.name in inverse.range:
+            yield from _read_relation(source, inverse, entry, inverse=True)
         else:
             _report_key(source, ontology, entity_type, entry[0])
     if source.partial:
@@ -201,13 +224,16 @@ def _is_stated(name: str, found: Entries) -> bool:
 
 def _report_key(source: Source, ontology: Ontology, entity_type: EntityType, key: ScalarNode) -> None:
     """A key that the type has no word for: why, and what was perhaps meant."""
-    name, relation = key.value, ontology.relations.get(key.value)
-    if relation is not None:
-        message = f"'{name}' starts at {' or '.join(relation.domain)}, not at {entity_type.name}"
+    name = key.value
+    relation, inverse = ontology.relations.get(name), ontology.inverses.get(name)
+    if relation is not None or inverse is not None:
+        starts = relation.domain if relation is not None else inverse.range if inverse is not None else ()
+        message = f"'{name}' starts at {' or '.join(starts)}, not at {entity_type.name}"
         source.error(key, "wrong-domain", message, "state it on the page at its other end, or remove it")
         return
     own = [a.partition(".")[0] for a in entity_type.attributes]
     own += [r.name for r in ontology.relations.values() if entity_type.name in r.domain]
+    own += [r.inverse for r in ontology.relations.values() if r.inverse and entity_type.name in r.range]
     others = [t.name for t in ontology.types_with_attribute(name)]
     if "." in name and name in entity_type.attributes:
         record, _, part = name.partition(".")
@@ -220,9 +246,12 @@ def _report_key(source: Source, ontology: Ontology, entity_type: EntityType, key
 
 def _read_attribute(source: Source, attribute: Attribute, entry: Entry) -> Iterator[Statement]:
     key, node = entry
+    if attribute.deprecated is not None:
+        _check_deprecated(source, key, f"the attribute '{attribute.name}'", attribute)
     if not isinstance(node, SequenceNode):
         value = _read_scalar(source, attribute, entry)
         if value is not None:
+            _check_count(source, node, attribute, 1)
             yield Statement(attribute.name, value, (), start(key), end(source.text, node))
         return
     if not attribute.many:
@@ -239,6 +268,18 @@ def _read_attribute(source: Source, attribute: Attribute, entry: Entry) -> Itera
             continue
         seen.add(value)
         yield Statement(attribute.name, value, (), start(item), end(source.text, item))
+    if attribute.many and len(seen) == len(node.value) > 0:
+        _check_count(source, node, attribute, len(seen))
+
+
+def _check_count(source: Source, node: Node, attribute: Attribute, count: int) -> None:
+    """Whether there are as many values as there should be where there are any."""
+    if count < attribute.at_least:
+        message = f"'{attribute.name}' has {count}, and should have at least {attribute.at_least}"
+        source.error(node, "too-few-values", message, "add values, or leave it out")
+    elif attribute.at_most is not None and count > attribute.at_most:
+        message = f"'{attribute.name}' has {count} values, and should have at most {attribute.at_most}"
+        source.error(node, "too-many-values", message, "remove some")
 
 
 def _report_several(source: Source, node: SequenceNode, name: str) -> None:
@@ -252,10 +293,14 @@ def _read_scalar(source: Source, attribute: Attribute, entry: Entry) -> Value | 
     if word is None:
         return None
     try:
-        return read_value(attribute, word)
+        value = read_value(attribute, word)
     except BadValue as bad:
         source.error(entry[1], bad.code, bad.message, bad.fix)
         return None
+    for one in attribute.values:
+        if one.deprecated is not None and one.name == value:
+            _check_deprecated(source, entry[1], f"the value {shown(one.name)}", one)
+    return value
 
 
 def _read_record(
@@ -265,12 +310,17 @@ def _read_record(
         yield from _read_attribute(source, entity_type.attributes[f"{name}.{field_name}"], field_entry)
 
 
-def _read_relation(source: Source, relation: Relation, entry: Entry) -> Iterator[Statement]:
+def _read_relation(source: Source, relation: Relation, entry: Entry, *, inverse: bool = False) -> Iterator[Statement]:
+    """Statements of a relation, or with ``inverse`` those that are made from its object's side."""
     key, node = entry
+    name, limit = (relation.inverse, relation.subjects) if inverse else (relation.name, relation.objects)
+    if relation.deprecated is not None:
+        _check_deprecated(source, key, f"the relation '{name}'", relation)
     items = node.value if isinstance(node, SequenceNode) else [node]
     if not items:
-        source.error(key, "empty-value", f"'{relation.name}' is an empty list", "fill it in or leave it out")
+        source.error(key, "empty-value", f"'{name}' is an empty list", "fill it in or leave it out")
     seen: set[tuple[object, ...]] = set()
+    targets: set[str] = set()
     for item in items:
         pair: Entry = (item, item) if isinstance(node, SequenceNode) else entry
         read = _read_target(source, relation, pair)
@@ -279,12 +329,15 @@ def _read_relation(source: Source, relation: Relation, entry: Entry) -> Iterator
         target, attributes = read
         identity = (target, *(pair for pair in attributes if relation.attributes[pair[0]].identifying))
         if identity in seen:
-            message = f"'{relation.name}: {target.id}' is stated twice"
+            message = f"'{name}: {target.id}' is stated twice"
             source.error(item, "duplicate-value", message, "keep one, or tell them apart by an identifying attribute")
-        elif seen and relation.functional:
-            source.error(item, "too-many-values", f"'{relation.name}' leads to one page", "keep one")
+            continue
+        targets.add(target.id)
+        if limit.most is not None and len(targets) > limit.most:
+            most = "one page" if limit.most == 1 else f"{limit.most} pages at most"
+            source.error(item, "too-many-values", f"'{name}' leads to {most}", "keep one" if limit.most == 1 else "")
         else:
-            yield Statement(relation.name, target, attributes, start(pair[0]), end(source.text, item))
+            yield Statement(relation.name, target, attributes, start(pair[0]), end(source.text, item), inverse)
         seen.add(identity)
 
 

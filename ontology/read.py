@@ -7,33 +7,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from yaml.nodes import Node
 
-from ontology.attributes import (
-    LABEL_KEYS,
-    NAME_ATTRIBUTE,
-    PAGE_KEYS,
-    check_names,
-    read_attributes,
-    read_labels,
-    read_types,
-)  # fmt: skip
+from ontology.entity_types import read_entity_types
 from ontology.findings import Finding, FindingsError, shown
-from ontology.inherit import inherit
-from ontology.schema import Attribute, EntityType, Ontology, Relation, with_subtypes
+from ontology.imports import Imported, read_imports
+from ontology.labels import check_version, read_description
+from ontology.relations import read_relations
+from ontology.schema import EntityType, Ontology, Relation, with_subtypes
 from ontology.shapes import Entries, Entry, read_mapping, read_word
 from ontology.strict_yaml import Source, compose, read_source
 from ontoloom.names import hash_id
 
-TOP_KEYS = ("ontology", "version", "description", "types", "relations")
-TYPE_KEYS = ("is_a", "attributes", *LABEL_KEYS)
-RELATION_KEYS = ("domain", "range", "cardinality", "attributes", *LABEL_KEYS)
+TOP_KEYS = ("ontology", "version", "description", "imports", "types", "relations")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?", re.ASCII)
 
 
 def read_ontology(path: Path) -> Ontology:
@@ -46,26 +37,36 @@ def read_ontology(path: Path) -> Ontology:
 
 
 def compile_ontology(text: str, *, file: str) -> tuple[Ontology | None, list[Finding]]:
-    """The ontology that a text states, None where it has an error, and all findings in the order of the text."""
-    source = Source(file, text)
+    """The ontology that a text states, None where it has an error, and all findings in the order of the text.
+
+    Files that it imports are read from disk, and their findings are among them.
+    """
+    ontology, findings = _compile(Source(file, text), ())
+    return ontology, sorted(findings)
+
+
+def _compile(source: Source, importing: tuple[Path, ...]) -> tuple[Ontology | None, list[Finding]]:
     root = compose(source, block_indent=2)
     ontology = None
     if root is not None:
-        ontology = _read_ontology(source, root)
+        ontology = _read_ontology(source, root, importing)
     elif not source.failed:
         source.error(0, "empty-file", "the file says nothing", "begin with 'ontology:', 'version:' and 'types:'")
-    return (None if source.failed else ontology), sorted(source.findings)
+    return (None if source.failed else ontology), source.findings
 
 
-def _read_ontology(source: Source, root: Node) -> Ontology:
-    found = read_mapping(source, (root, root), "an ontology", known=TOP_KEYS, required=("ontology", "version", "types"))
+def _read_ontology(source: Source, root: Node, importing: tuple[Path, ...]) -> Ontology:
+    found = read_mapping(source, (root, root), "an ontology", known=TOP_KEYS, required=("ontology", "version"))
+    if not found.keys() & {"types", "imports"} and found and not source.partial:
+        source.error(root, "missing-key", "an ontology lacks the key 'types'", "add 'types:'")
+    imported = read_imports(source, found["imports"], importing, _compile) if "imports" in found else Imported()
     declared = read_mapping(source, found["types"], "types") if "types" in found else {}
     related = read_mapping(source, found["relations"], "relations") if "relations" in found else {}
-    check_names(source, [key for key, _ in declared.values()], "type")
-    check_names(source, [key for key, _ in related.values()], "relation", taken=PAGE_KEYS)
-    types = {name: _read_type(source, name, entry, declared) for name, entry in declared.items()}
-    types = inherit(source, types, declared)
-    relations = {name: _read_relation(source, name, entry, types) for name, entry in related.items()}
+    declared = _without_imported(source, declared, imported, "type")
+    related = _without_imported(source, related, imported, "relation")
+    types = read_entity_types(source, declared, imported.types)
+    relations = {**imported.relations, **read_relations(source, related, types)}
+    relations = {name: _with_subtypes(relation, types) for name, relation in relations.items()}
     _check_clashes(source, types, relations, related)
     ontology = Ontology(
         name=_read_name(source, found["ontology"]) if "ontology" in found else "",
@@ -73,9 +74,11 @@ def _read_ontology(source: Source, root: Node) -> Ontology:
         hash="",
         types=types,
         relations=relations,
-        description=read_labels(source, {k: v for k, v in found.items() if k == "description"})[0],
+        description=read_description(source, found),
     )
-    return replace(ontology, hash=hash_id("ontology", json.dumps(asdict(ontology), sort_keys=True)))
+    said = {name: value for name, value in asdict(ontology).items() if name != "inverses"}
+    hashed = hash_id("ontology", json.dumps(said, sort_keys=True, default=str))
+    return replace(ontology, hash=hashed, imports=tuple(imported.files))
 
 
 def _read_name(source: Source, entry: Entry) -> str:
@@ -87,55 +90,40 @@ def _read_name(source: Source, entry: Entry) -> str:
 
 
 def _read_version(source: Source, entry: Entry) -> str:
-    """A semantic version without build metadata, whose place the hash takes."""
     version = read_word(source, entry)
-    if version is not None and not VERSION.fullmatch(version):
-        padded = ".".join([*version.split("."), "0", "0"][:3])
-        fix = f"write {padded}" if VERSION.fullmatch(padded) else "write three numbers, as in 1.0.0"
-        source.error(entry[1], "bad-version", f"{shown(version)} is no semantic version", fix)
+    if version is not None:
+        check_version(source, entry[1], version)
     return version or ""
 
 
-def _read_type(source: Source, name: str, entry: Entry, types: Collection[str]) -> EntityType:
-    found = read_mapping(source, entry, f"type '{name}'", known=TYPE_KEYS, may_be_empty=True)
-    description, synonyms = read_labels(source, found)
-    declared = read_attributes(source, found["attributes"], place="type", types=types) if "attributes" in found else {}
-    parent = read_word(source, found["is_a"]) if "is_a" in found else None
-    return EntityType(name, {"name": NAME_ATTRIBUTE} | declared, description, synonyms, parent or "")
+def _without_imported(source: Source, declared: Entries, imported: Imported, what: str) -> Entries:
+    """What is declared here and not there: an import cannot be changed."""
+    taken = {name.casefold(): name for name in (imported.types if what == "type" else imported.relations)}
+    kept = {}
+    for name, entry in declared.items():
+        other = taken.get(name.casefold())
+        if other is None:
+            kept[name] = entry
+        else:
+            message = f"the {what} '{other}' is imported already"
+            source.error(entry[0], "name-clash", message, "choose another name, or import with a prefix")
+    return kept
 
 
-def _read_relation(source: Source, name: str, entry: Entry, types: Mapping[str, EntityType]) -> Relation:
-    found = read_mapping(source, entry, f"relation '{name}'", known=RELATION_KEYS, required=("domain", "range"))
-    description, synonyms = read_labels(source, found)
-    attributes: dict[str, Attribute] = {}
-    if "attributes" in found:
-        attributes = read_attributes(source, found["attributes"], place="relation", types=types)
-    return Relation(
-        name=name,
-        domain=with_subtypes(types, read_types(source, found["domain"], types)) if "domain" in found else (),
-        range=with_subtypes(types, read_types(source, found["range"], types)) if "range" in found else (),
-        functional=_read_cardinality(source, found) == "one",
-        attributes={n: replace(a, targets=with_subtypes(types, a.targets)) for n, a in attributes.items()},
-        description=description,
-        synonyms=synonyms,
-    )
-
-
-def _read_cardinality(source: Source, found: Entries) -> str:
-    word = read_word(source, found["cardinality"]) if "cardinality" in found else None
-    if word is not None and word not in ("one", "many"):
-        message = f"'cardinality' is one or many, not {shown(word)}"
-        source.error(found["cardinality"][1], "bad-cardinality", message, "write one or many")
-    return word or "many"
+def _with_subtypes(relation: Relation, types: Mapping[str, EntityType]) -> Relation:
+    """A relation with the subtypes of the types that it names."""
+    attributes = {n: replace(a, targets=with_subtypes(types, a.targets)) for n, a in relation.attributes.items()}
+    domain, leads = with_subtypes(types, relation.domain), with_subtypes(types, relation.range)
+    return replace(relation, domain=domain, range=leads, attributes=attributes)
 
 
 def _check_clashes(
-    source: Source, types: dict[str, EntityType], relations: dict[str, Relation], related: Entries
+    source: Source, types: Mapping[str, EntityType], relations: Mapping[str, Relation], related: Entries
 ) -> None:
     """A relation may not be called like a type (both are tables), nor like an attribute of a type it starts at."""
     folded = {name.casefold(): name for name in types}
-    for name, relation in relations.items():
-        key = related[name][0]
+    for name, (key, _) in related.items():
+        relation = relations[name]
         if name.casefold() in folded:
             message = f"'{name}' names a relation and the type '{folded[name.casefold()]}'"
             source.error(key, "name-clash", message, "rename one of the two")

@@ -7,13 +7,15 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from contextlib import suppress
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from ontology.findings import did_you_mean, nearest, shown
+from ontology.numerals import LOOSE_NUMBER, multiple, read_decimal
+from ontology.quantities import NotInUnit, in_unit
 from ontology.schema import Attribute
 from ontoloom.errors import OntologyError
 from ontoloom.records import Value, canonical_text
@@ -21,12 +23,11 @@ from ontoloom.records import Value, canonical_text
 Raw = str | int | float | bool | date
 
 MAX_INTEGER = 2**63 - 1
-MULTIPLES = {"k": 10**3, "m": 10**6, "b": 10**9, "bn": 10**9, "t": 10**12}
 INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-LOOSE_NUMBER = re.compile(r"([+-]?[\d.,_ ]*\d(?:[eE][+-]?\d{1,2}\b)?)\s*([A-Za-z%]*)\s*(.*)")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([,_ ])\d{3})(?:\1\d{3})*(?:\.\d+)?")
+TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
+MOMENT = re.compile(rf"{DATE.pattern}T{TIME}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})")
 LOOSE_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?")
 
 
@@ -144,6 +145,41 @@ def _read_date(attribute: Attribute, raw: Raw) -> date:
     raise BadValue(f"{shown(raw)} is no date, as {attribute.name} must be", _date_fix(text), code="not-a-date")
 
 
+def _read_datetime(attribute: Attribute, raw: Raw) -> str:
+    """A moment in UTC, to the second or as fine as it was written."""
+    moment, text = raw, str(raw).strip()
+    if isinstance(raw, str) and MOMENT.fullmatch(text):
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            message = f"{shown(raw)} is no moment of the calendar"
+            raise BadValue(message, "write one that exists", code="not-a-datetime") from None
+    if isinstance(moment, datetime) and moment.tzinfo is not None:
+        with suppress(OverflowError):  # an offset may lead out of the calendar
+            return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    loose = re.fullmatch(rf"({DATE.pattern})(?:[T ]+({TIME}))?", text)
+    fix = f"write {loose[1]}T{loose[2] or '00:00'}Z" if loose else "write YYYY-MM-DDThh:mm:ssZ"
+    raise BadValue(f"{shown(raw)} is no moment, as {attribute.name} must be", fix, code="not-a-datetime")
+
+
+def _read_quantity(attribute: Attribute, raw: Raw) -> float:
+    """A number with its unit, converted to that of the attribute; a mere number, from JSON, is in that unit."""
+    if not isinstance(raw, str):
+        return _read_number(attribute, raw)
+    text, unit = raw.strip(), attribute.unit
+    try:
+        value = in_unit(text, unit)
+    except NotInUnit:
+        message = f"{shown(raw)} cannot be converted to {unit}, which {attribute.name} is in"
+        raise BadValue(message, f"write it in {unit}", code="wrong-unit") from None
+    if value is None:
+        loose = LOOSE_NUMBER.fullmatch(text) if len(text) <= 40 else None
+        bare = loose is not None and not loose[2] and not loose[3]
+        fix = f"write {text} {unit}" if bare else f"write a number and its unit, as in 80 {unit}"
+        raise BadValue(f"{shown(raw)} is no quantity, as {attribute.name} must be", fix, code="not-a-quantity")
+    return _read_number(attribute, value)
+
+
 def _read_enum(attribute: Attribute, raw: Raw) -> str:
     names = [value.name for value in attribute.values]
     text = unicodedata.normalize("NFC", raw.strip()) if isinstance(raw, str) else canonical_text(raw)
@@ -182,6 +218,8 @@ READERS: dict[str, Callable[[Attribute, Raw], Any]] = {
     "number": _read_number,
     "boolean": _read_boolean,
     "date": _read_date,
+    "datetime": _read_datetime,
+    "quantity": _read_quantity,
     "enum": _read_enum,
     "url": _read_url,
     "reference": _read_reference,
@@ -220,21 +258,6 @@ def _number_fix(attribute: Attribute, raw: Raw) -> str:
     if value == value.to_integral_value():
         return f"write {value.to_integral_value():f}"
     return "write an integer" if attribute.type == "integer" else f"write {value:f}"
-
-
-def multiple(suffix: str, unit: str) -> int | None:
-    """What ``K``, ``M``, ``B`` … after a number stand for; K is 1024 of tokens. None where it is no such letter."""
-    return 1024 if suffix in ("k", "K") and unit == "tokens" else MULTIPLES.get(suffix.casefold())
-
-
-def read_decimal(text: str) -> Decimal | None:
-    """A number as people write it, ``24,576`` or ``0,5`` too; None where it is none."""
-    if THOUSANDS.fullmatch(text):
-        text = re.sub("[,_ ]", "", text)
-    try:
-        return Decimal(text.replace(",", "."))
-    except InvalidOperation:
-        return None
 
 
 def _date_fix(text: str) -> str:

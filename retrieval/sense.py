@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ontology.schema import Attribute, EntityType, Ontology, Relation
+from ontology.schema import NUMERIC, Attribute, EntityType, Ontology, Relation
 from ontoloom.protocols import Vectors
 from retrieval.chunk import label, spaced
 from retrieval.words import content_words, stem
@@ -92,9 +92,9 @@ def _attribute_sense(entity_type: EntityType, attribute: Attribute) -> Sense:
     called = _stems([label(attribute.name, attribute), *attribute.synonyms])
     stems = _stems(phrases)
     wants: set[Want] = {"any"}
-    if attribute.type == "date" or (attribute.type == "integer" and stems & TIMES):
+    if attribute.type in ("date", "datetime") or (attribute.type == "integer" and stems & TIMES):
         wants.add("time")
-    elif attribute.type in ("integer", "number"):
+    elif attribute.type in NUMERIC:
         wants.add("amount")
     elif attribute.type in ("string", "text"):
         wants |= {"place", "agent"} if stems & AGENTS else {"place"}
@@ -110,9 +110,9 @@ def _relation_sense(
     types = [ontology.types[name] for name in answers]
     if any(_stems([spaced(t.name), *t.synonyms, t.description]) & AGENTS for t in types):
         wants.add("agent")
-    if any(a.type in ("integer", "number") for a in relation.attributes.values()):
+    if any(a.type in NUMERIC for a in relation.attributes.values()):
         wants.add("amount")
-    if any(a.type == "date" for a in relation.attributes.values()):
+    if any(a.type in ("date", "datetime") for a in relation.attributes.values()):
         wants.add("time")
     called = _stems([label(relation.name, relation), *relation.synonyms])
     said_of_answers = [noun for t in types for noun in _nouns(t)]

@@ -24,7 +24,7 @@ from ingest.pipeline import ingest
 from ingest.policy import ANY
 from ingest.rules import RuleExtractor, read_rules
 from ontology.read import read_ontology
-from ontology.schema import Attribute, EntityType, EnumValue, Ontology, Relation
+from ontology.schema import Attribute, Cardinality, EntityType, EnumValue, Ontology, Relation
 from ontoloom.names import entity_id
 from ontoloom.protocols import Vectors
 from ontoloom.records import Attributes, Document, Entity, EntityRef, Evidence, Extraction, Section, Triple, Value
@@ -124,7 +124,7 @@ SHIPS = Ontology(
             },
             synonyms=("beat", "outran"),
         ),
-        "built_at": Relation("built_at", ("Ship",), ("Port",), functional=True, synonyms=("built in",)),
+        "built_at": Relation("built_at", ("Ship",), ("Port",), objects=Cardinality(0, 1), synonyms=("built in",)),
         "sails_by": Relation("sails_by", ("Ship",), ("SailMaker",)),
     },
 )

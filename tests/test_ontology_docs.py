@@ -9,8 +9,10 @@ from pathlib import Path
 
 from ontology.admit import admit_type
 from ontology.attributes import ATTRIBUTE_KEYS, PLACE_TYPES
+from ontology.entity_types import TYPE_KEYS
 from ontology.pages import parse_page
 from ontology.read import TOP_KEYS, compile_ontology
+from ontology.relations import RELATION_KEYS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = (ROOT / "docs" / "ontology.md").read_text()
@@ -53,7 +55,7 @@ def test_every_code_of_a_refusal_is_documented_once() -> None:
 def test_every_key_and_type_of_value_is_documented() -> None:
     documented = listed(section("An ontology"))
     types = {name for names in PLACE_TYPES.values() for name in names}
-    assert set(documented) == {*TOP_KEYS, *ATTRIBUTE_KEYS, *types}
+    assert set(documented) == {*TOP_KEYS, *TYPE_KEYS, *RELATION_KEYS, *ATTRIBUTE_KEYS, *types}
 
 
 def test_the_examples_hold() -> None:

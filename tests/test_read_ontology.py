@@ -89,7 +89,7 @@ def test_what_is_written_is_what_is_read() -> None:
     assert context.required
     assert model.attributes["method"].many
     assert model.attributes["license"].values == (
-        EnumValue("MIT", "Free.", ("MIT License",)), EnumValue("yes"), EnumValue("no"),
+        EnumValue("MIT", description="Free.", synonyms=("MIT License",)), EnumValue("yes"), EnumValue("no"),
     )  # fmt: skip
     assert model.records() == {"hardware": ["memory", "cores"]}
     assert model.attributes["hardware.memory"].synonyms == ("VRAM", "hardware")
@@ -153,7 +153,7 @@ CASES = {
     "range in a list": ("[Model, Benchmark]", "[Model, Bench]", 30, 20, "unknown-type", "did you mean 'Benchmark'?"),
     "same type twice": ("[Model, Benchmark]", "[Model, Model]", 30, 20, "duplicate-value", "keep one"),
     "target": ("to: Benchmark", "to: Banchmark", 33, 40, "unknown-type", "did you mean 'Benchmark'?"),
-    "cardinality": ("cardinality: one", "cardinality: 1", 31, 18, "bad-cardinality", "write one or many"),
+    "cardinality": ("cardinality: one", "cardinality: 0", 31, 18, "bad-cardinality", "write one, many, or limits such as 0..1, 1..* and 2..5"),
     "flag": ("many: true", "many: yes", 11, 34, "not-a-boolean", "write true or false"),
     "limit": ("min: 1,", "min: one,", 10, 58, "not-a-number", "write a number"),
     "limit of an integer": ("min: 1,", "min: 1.5,", 10, 58, "not-an-integer", "write an integer"),
@@ -301,8 +301,8 @@ def test_a_relation_admits_the_subtypes_of_what_it_names() -> None:
     ("old", "new", "expected"),
     [
         ("is_a: Thing", "is_a: Thng", (10, 11, "unknown-type", "did you mean 'Thing'?")),
-        ("  Thing:\n", "  Thing:\n    is_a: GPU\n", (5, 11, "cyclic-type", "remove one 'is_a'")),
-        ("  Thing:\n", "  Thing:\n    is_a: Thing\n", (19, 11, "cyclic-type", "remove one 'is_a'")),
+        ("  Thing:\n", "  Thing:\n    is_a: GPU\n", (5, 11, "cyclic-type", "remove one 'is_a' or mixin")),
+        ("  Thing:\n", "  Thing:\n    is_a: Thing\n", (19, 11, "cyclic-type", "remove one 'is_a' or mixin")),
         ("  Thing:\n", "  Thing:\n    is_a: [GPU]\n", (19, 11, "wrong-shape", "write one value")),
         (
             "power: {type: number, unit: W, req",

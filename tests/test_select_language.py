@@ -18,10 +18,10 @@ from select_parts import document, say, thing, things
 from graph.functions import FUNCTIONS
 from graph.open import open_store
 from graph.projection import ColumnarProjection
-from graph.quantities import NotInUnit, between, in_unit
 from graph.select import Selection, select
 from graph.store import Store
 from ontology import Ontology
+from ontology.quantities import NotInUnit, between, in_unit
 from ontology.read import compile_ontology
 from ontoloom.errors import QueryError
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from ontology.values import LOOSE_NUMBER, multiple, read_decimal
+from ontology.numerals import LOOSE_NUMBER, multiple, read_decimal
 
 POWER = r"[^\W\d_°]*[^\W\d_](?:(?:\^|\*\*)-?[1-9]|[1-9])?|°[CF]?|%"
 UNIT = re.compile(rf"(?:{POWER})(?:\s?[/*· ]\s?(?:{POWER})){{0,4}}")
@@ -69,7 +69,7 @@ def convert(number: Decimal, unit: Any, other: Any) -> Decimal:
 
 @lru_cache(maxsize=1)
 def registry() -> Any:
-    """pint's units, made only when a statement holds a quantity: it takes half a second."""
+    """pint's units, made only where one quantity is converted: it takes half a second."""
     from pint import UnitRegistry
 
     return UnitRegistry(non_int_type=Decimal)

@@ -1,0 +1,94 @@
+"""What people read about a thing of the ontology: labels, synonyms, description, examples, deprecation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import TypedDict
+
+from yaml.nodes import MappingNode, Node
+
+from ontology.findings import did_you_mean, shown
+from ontology.schema import Deprecation
+from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
+from ontology.strict_yaml import Source
+
+LABEL_KEYS = ("label", "synonyms", "description", "examples", "deprecated")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?", re.ASCII)
+
+
+class Labels(TypedDict):
+    """The fields of ``schema.Described``."""
+
+    description: str
+    synonyms: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
+    translations: tuple[tuple[str, tuple[str, ...]], ...]
+    examples: tuple[str, ...]
+    deprecated: Deprecation | None
+
+
+def read_labels(source: Source, found: Entries, *, siblings: Collection[str] = ()) -> Labels:
+    """What is said under ``LABEL_KEYS``. ``siblings`` are what may be used in the place of what is deprecated."""
+    labels = [(tag, word) for tag, entry in _by_language(source, found, "label") for word in _word(source, entry)]
+    translations = [(tag, _words(source, entry)) for tag, entry in _by_language(source, found, "synonyms")]
+    every = [word for _, word in labels] + [word for _, words in translations for word in words]
+    return Labels(
+        description=read_description(source, found),
+        synonyms=tuple(dict.fromkeys(every)),
+        labels=tuple(labels),
+        translations=tuple((tag, words) for tag, words in translations if tag),
+        examples=_words(source, found["examples"]) if "examples" in found else (),
+        deprecated=_read_deprecation(source, found["deprecated"], siblings) if "deprecated" in found else None,
+    )
+
+
+def read_description(source: Source, found: Entries) -> str:
+    """The description on one line."""
+    description = read_word(source, found["description"]) if "description" in found else None
+    return " ".join((description or "").split())
+
+
+def check_version(source: Source, node: Node, version: str) -> None:
+    """Reports what is no semantic version. It has no build metadata: the hash of the ontology takes its place."""
+    if not VERSION.fullmatch(version):
+        padded = ".".join([*version.split("."), "0", "0"][:3])
+        fix = f"write {padded}" if VERSION.fullmatch(padded) else "write three numbers, as in 1.0.0"
+        source.error(node, "bad-version", f"{shown(version)} is no semantic version", fix)
+
+
+def _by_language(source: Source, found: Entries, name: str) -> Iterator[tuple[str, Entry]]:
+    """What is said under a key: as it stands, under no tag, or under each language's."""
+    if name not in found:
+        return
+    if not isinstance(found[name][1], MappingNode):
+        yield "", found[name]
+        return
+    for tag, entry in read_mapping(source, found[name], f"'{name}'").items():
+        if LANGUAGE.fullmatch(tag):
+            yield tag, entry
+        else:
+            message = f"{shown(tag)} is no tag of a language"
+            source.error(entry[0], "bad-language", message, "write a tag such as en, zh or pt-BR")
+
+
+def _word(source: Source, entry: Entry) -> list[str]:
+    word = read_word(source, entry)
+    return [] if word is None else [word]
+
+
+def _words(source: Source, entry: Entry) -> tuple[str, ...]:
+    return tuple(word for word, _ in read_words(source, entry))
+
+
+def _read_deprecation(source: Source, entry: Entry, siblings: Collection[str]) -> Deprecation:
+    found = read_mapping(source, entry, "'deprecated'", known=("since", "use"))
+    since = read_word(source, found["since"]) if "since" in found else None
+    if since is not None:
+        check_version(source, found["since"][1], since)
+    use = read_word(source, found["use"]) if "use" in found else None
+    if use is not None and use not in siblings and not source.partial:
+        message = f"{shown(use)} cannot be used instead: there is no such name here"
+        source.error(found["use"][1], "unknown-name", message, did_you_mean(use, list(siblings)))
+    return Deprecation(since or "", use or "")
