@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +28,7 @@ from graph.verify import Verified, verify
 from ontology.schema import Ontology
 from ontoloom.errors import StoreError
 from ontoloom.records import Document, Entity, Evidence, Extraction, Quarantined, Triple
+from ontoloom.uncollected import uncollected
 
 BUFFER_POOL = 512 * 2**20
 CHECKPOINT = 64 * 2**20
@@ -115,19 +114,6 @@ def _cannot_open(path: Path, reason: str) -> StoreError:
     if "not a valid" in reason:
         return StoreError(f"{path} is not a Ladybug database", hint="give another path", code="not-a-store")
     return StoreError(f"{path} cannot be opened: {reason.strip().splitlines()[0]}", code="store-open")
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without garbage collection: of the many small objects of a large write, it looks at all again and again, and
-    finds none to free (a third of the time of 100,000 triples)."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class LadybugStore:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from ingest.known import KnownNames
 from ontology.findings import Finding, did_you_mean
-from ontology.pages import Page, PageRef, Statement, parse_page
+from ontology.page_reader import parse_page
+from ontology.pages import Page, PageRef, Statement
 from ontology.schema import Ontology
 from ontoloom.names import entity_id
 from ontoloom.records import Claim, Document, Entity, Failure, Mention, Value

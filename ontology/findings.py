@@ -9,6 +9,8 @@ from typing import Literal
 
 from ontoloom.errors import OntologyError
 
+Severity = Literal["error", "warning"]
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
@@ -23,7 +25,7 @@ class Finding:
     code: str
     message: str
     fix: str = ""
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
 
     def __str__(self) -> str:
         proposal = f"; {self.fix}" if self.fix else ""

@@ -62,7 +62,7 @@ def read_word(source: Source, entry: Entry) -> str | None:
     word = node.value.strip()
     if (not word or word in NULLS) and not _has_value(source, entry):
         return None
-    return unicodedata.normalize("NFC", word)
+    return word if word.isascii() else unicodedata.normalize("NFC", word)
 
 
 def read_words(source: Source, entry: Entry, *, or_one: bool = False) -> list[tuple[str, Node]]:

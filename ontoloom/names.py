@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from hashlib import blake2b
 
+_OTHER = re.compile(r"[^a-z0-9+#]+")
 # Ids are most of what is worked out of a small write: the lengths of short parts are at hand.
 _SIZES = [size.to_bytes(8, "big") for size in range(256)]
 
@@ -15,6 +17,8 @@ def name_key(name: str) -> str:
     Compatibility forms are unified and case is folded; only letters, digits, combining marks and the signs that
     tell names apart (``+``, ``#``: C, C++, C#) are kept. A name made of other signs alone is its own key.
     """
+    if name.isascii():
+        return _OTHER.sub("", name.lower()) or name.lower().strip()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     kept = "".join(c for c in folded if c.isalnum() or c in "+#" or unicodedata.category(c).startswith("M"))
     return unicodedata.normalize("NFKC", kept) or folded.strip()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ingest.judge import Trust
 from ingest.known import KnownNames
-from ontology.pages import parse_page
+from ontology.page_reader import parse_page
 from ontology.read import compile_ontology
 from ontology.schema import Ontology
 from ontoloom.protocols import Reading

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontology.check import check
+from ontology.page_reader import parse_page
 from ontology.pages import Page, PageRef
 from ontology.schema import Ontology
 from ontoloom.names import entity_id
@@ -16,8 +17,9 @@ def read_example(folder: Path) -> tuple[Ontology, list[Extraction]]:
     checked = check(folder / "ontology.yaml")
     assert checked.ontology is not None
     assert checked.ok, checked.findings
-    pages = {page.id: page for page in checked.pages}
-    return checked.ontology, [extract(page, pages, checked.ontology) for page in checked.pages]
+    read = (parse_page(Path(f).read_text("utf-8"), file=f, ontology=checked.ontology) for f in checked.files.values())
+    pages = {page.id: page for page, _ in read if page is not None}
+    return checked.ontology, [extract(page, pages, checked.ontology) for page in pages.values()]
 
 
 def extract(page: Page, pages: dict[str, Page], ontology: Ontology) -> Extraction:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ontology.check import Checked, check, find_pages
+from ontology.check import Checked, Folder, check
 from ontoloom.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,7 +60,7 @@ def test_pages_in_folders_are_read_in_order(tmp_path: Path) -> None:
     assert result.findings == ()
     assert result.ok
     assert [page.id for page in result.pages] == ["z", "b", "c"]
-    assert result.pages[0].file == str(tmp_path / "wiki" / "a" / "z.md")
+    assert result.files["z"] == str(tmp_path / "wiki" / "a" / "z.md")
 
 
 def test_an_ontology_without_pages_is_complete(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_what_is_no_file_is_no_page(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "loop.md").symlink_to(tmp_path / "loop.md")
     (tmp_path / "real.MD").write_text("x")
-    assert find_pages(tmp_path) == [tmp_path / "real.MD"]
+    assert Folder(str(tmp_path)).files == {"real": str(tmp_path / "real.MD")}
 
 
 def test_progress_goes_from_none_to_all(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_progress_goes_from_none_to_all(tmp_path: Path) -> None:
     (tmp_path / "ontology.yaml").write_text(ONTOLOGY)
     steps: list[Progress] = []
     check(tmp_path / "ontology.yaml", on_progress=steps.append)
-    assert [(p.done, p.total) for p in steps] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert [(p.done, p.total) for p in steps] == [(0, 3), (3, 3)]
 
 
 def test_the_nearest_of_many_pages_is_found(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ontology.admit import admit_type
 from ontology.attributes import ATTRIBUTE_KEYS, PLACE_TYPES
 from ontology.entity_types import TYPE_KEYS
-from ontology.pages import parse_page
+from ontology.page_reader import parse_page
 from ontology.read import TOP_KEYS, compile_ontology
 from ontology.relations import RELATION_KEYS
 

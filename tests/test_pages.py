@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontology import Ontology
-from ontology.pages import Page, PageRef, Statement, parse_page
+from ontology.page_reader import parse_page
+from ontology.pages import Page, PageRef, Statement
 from ontology.read import compile_ontology
 
 ONTOLOGY_TEXT = """\

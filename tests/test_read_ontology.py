@@ -333,7 +333,7 @@ def test_what_does_not_agree_with_what_a_type_is_is_reported_where_it_stands(
 
 
 def test_a_page_of_a_subtype_may_stand_where_its_supertype_is_asked_for() -> None:
-    from ontology.pages import parse_page
+    from ontology.page_reader import parse_page
 
     text = "---\ntype: GPU\nname: H200\npower: 700\nmemory: 141\nmade_by: nvidia\nbeats: a100\n---\n"
     page, findings = parse_page(text, file="h200.md", ontology=compiled(KINDS))

@@ -1,0 +1,176 @@
+"""What is read as plain YAML is what the YAML parser reads, and a plain page is the page that the full reader gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from ontology import page_reader, read_ontology
+from ontology.page_reader import PageReader
+from ontology.plain_pages import read_plain_page
+from ontology.plain_yaml import NotPlain, read_mapping
+from ontology.strict_yaml import Source, compose, end, entries, start
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "ai-infra"
+ONTOLOGY = read_ontology(EXAMPLE / "ontology.yaml")
+READER = PageReader(ONTOLOGY)
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((EXAMPLE / "wiki").glob("*.md"))}
+FRONT_MATTER = {name: text.split("\n---\n")[0][4:] for name, text in PAGES.items()}
+
+
+def tree(text: str, node: Node) -> tuple[Any, ...]:
+    """A node of the parser as ``ontology.plain_yaml`` has it."""
+    if isinstance(node, ScalarNode):
+        return node.value, start(node), end(text, node)
+    if isinstance(node, SequenceNode):
+        return [tree(text, item) for item in node.value], start(node), end(text, node)
+    assert isinstance(node, MappingNode)
+    fields = {key: (start(key_node), tree(text, value)) for key, (key_node, value) in entries(node).items()}
+    return fields, start(node), end(text, node)
+
+
+def check(text: str) -> bool:
+    """Whether a text is plain; what was read of it is what the parser reads, and nothing is to be reported."""
+    try:
+        found = read_mapping(text, 0)
+    except NotPlain:
+        return False
+    source = Source("f", text)
+    composed = compose(source)
+    assert source.findings == []
+    assert found == (tree(text, composed)[0] if composed is not None else {})
+    return True
+
+
+def check_page(text: str) -> bool:
+    """Whether a page is plain; it is then the page that is read without that, of which nothing is reported."""
+    page = read_plain_page(text, file="x.md", vocabulary=READER._plain)
+    if page is None:
+        return False
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_reader, "read_plain_page", lambda *_, **__: None)
+        expected = PageReader(ONTOLOGY).read(text, file="x.md")
+    assert (page, []) == expected
+    return True
+
+
+@pytest.mark.parametrize("text", FRONT_MATTER.values(), ids=FRONT_MATTER.keys())
+def test_the_pages_of_the_example_are_plain(text: str) -> None:
+    assert check(text)
+
+
+@pytest.mark.parametrize("text", PAGES.values(), ids=PAGES.keys())
+def test_and_are_the_pages_that_the_full_reader_gives(text: str) -> None:
+    assert check_page(text)
+
+
+PLAIN = [
+    "a: 1",
+    "\n# c\na: 1\n\n  # c\nb: 2",
+    "a: x y # c\nb: it's R&D, [really] {not} a#b -?!\nc: -1\n",
+    "url: https://example.org/a?b=1&c=2#d\ntime: 10:30\nday: 2024-05-01\nn: é模😀\n",
+    "a: 'x: # y'\nb: \"it's [a]: {b}\"  # c\nd: ''\ne: \"\"\n",
+    "a: [x, y z, -1, 1.5, https://a.org/b, 'c, d', \"[e]\"] # c\n",
+    "a: {target: x, score_delta: 2.3, note: 'a, b'}\n",
+    "a: [{target: x, b: y}, {target: z}, w]\n",
+    "a:\n  - x\n  - y # c\n\n  # c\n  - 'z'\nb: 1\n",
+    "a:\n- x\n- {b: c}\nb: 1\n",
+    "a:\n  - target: x\n    b: y\n  # c\n  - d: z\n# c\nb:\n  c: 1\n  d: [e]\nf: 1\n\n# end",
+    "a: null b\nb: 'null'\nc: yes\nd: 1_000\n",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_is_plain(text: str) -> None:
+    assert check(text)
+
+
+NOT_PLAIN = [
+    "---\n", "a", "a: 1\nb", "a: 1\na: 2", "a: {b: 1, b: 2}", "a:\n  - b: 1\n    b: 2\n",
+    "<<: {a: b}", "a: {<<: b}", "a: &x 1", "a: *x", "a: !t x", "a: [&x b]", "a: [*x]", "&a b: 1",
+    "%YAML 1.1\n---\na: 1", "a:\tb", "\ta: 1", "a: b\tc", "a: b\x00", "a: b\x85c", "a: b\u2028c", "a:\n\xa0\xa0b: 1",
+    "a: b\xa0c", "\ufeffa: 1", "a: \ud800", "a: 1\r\nb: 2\r\n", "a: 1\rb: 2", "<<<<<<< HEAD\na: 1\n=======\n",
+    "a: 1\n=======\n", "a: 1\n---\nb: 2", "a: 1\n...\n", "a: 1\n--- \n", "a: null", "b: ~", "a: []", "a: {}", "a:",
+    "a: ", "? a\n: b", "a: |\n  x\n", "a: >-\n  x\n",
+    "a: x\n  y\n", "a: 'x\n  y'\n", "a: [x,\n  y]", "a: \"x\\ny\"", "a: 'x' y", "a: 'x'y'", "a: \"x\"y\"", "a: b: c",
+    "a: b:", "a: - b", "a: ? b", "a: @b", "a: `b", "a: %b", "a: ,b", "a: ]", "a: [b", "a: {b", "a: [b}", "a: [b]c",
+    "a: [b: c]", "a: {b}", "a: {b: }", "a: [b, ]", "a: [, b]", "a: [b c: d]", "a: [b?]", "a: [b #c]", "a: [?b]",
+    "a: [a: b]", "a: x\n  b: 1", "a: x\n- b", "a:\n    b: 1\n  c: 2\n", "a:\n  - b\n c: 1\n", "a:\n  - b\n  c: 1\n",
+    "- a\nb: 1\n", "a: 1\n- b\n", "- - a", "-\n  a", "a: b\n b: c", "a : b", "'a': b",
+    "a: [[[[b]]]]: c", "a:b", "a: [b]]", "a: [b,c]", "a: {b:c}", "a:\n- b\n  c: 1\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_PLAIN)
+def test_what_is_left_to_the_parser(text: str) -> None:
+    assert not check(text)
+
+
+WORDS = st.sampled_from([
+    "a", "b", "key", "x y", "1.5", "-1", "2024-05-01", "https://a.org/b", "it's", "'q'", '"q"', "''", "'a, b'",
+    '"a: b"', "'it''s'", "[a, b]", "{a: b, c: d}", "[{a: b}, {c: 'd'}]", "{a: [b, c]}", "é模😀", "a#b", "a #b", "# c",
+    "a:b", "a::b", "a:", ":", "-", "--", "---", "...", "?", "?a", "&x", "*x", "!t", "|", ">", "%", "@", "`", "\\",
+    '"\\n"', "<<", "~", "", "[a", "b]", "{a", "b}", "[]", "{}", "[a,b]", "{a:b}", "[a: b]", "a,b", "a, b", "'", '"',
+    "\xa0", "\t", "=======", ",", "_",
+])  # fmt: skip
+LINE_PARTS = st.sampled_from(
+    ["a: ", "b: ", "c:", "key:", "- ", "- a: ", "-", " ", "  ", "# ", "a", ": ", ":", ", ", "[", "]"]
+)
+LINES = st.builds(
+    lambda indent, parts, word, tail: " " * indent + "".join(parts) + word + tail,
+    st.sampled_from([0, 0, 0, 0, 2, 2, 2, 4, 4, 1, 3, 6]),
+    st.lists(LINE_PARTS, max_size=2),
+    WORDS | st.lists(WORDS, max_size=3).map(", ".join) | st.text("ab'\"[]{},:#-? \\", max_size=8),
+    st.sampled_from(["", "", "", " ", " # c", "#", "]", "}"]),
+)
+TIDY_LINES = st.builds(
+    lambda indent, dash, key, word: " " * indent + dash + key + word,
+    st.sampled_from([0, 0, 2, 4]),
+    st.sampled_from(["", "", "- "]),
+    st.sampled_from(["a: ", "b: ", "c: ", "d: ", "e:", "f:", ""]),
+    st.sampled_from(["", "x", "y z", "'q'", "[a, b]", "{a: b}", "# c"]),
+)
+TEXTS = st.lists(LINES | TIDY_LINES, max_size=8).map("\n".join)
+
+
+@given(TEXTS, st.sampled_from(["", "# c\n"]), st.sampled_from(["", "\n", "\n\n", "\n  \n# c"]))
+def test_whatever_the_text_the_tree_is_that_of_the_parser(text: str, head: str, tail: str) -> None:
+    check(head + text + tail)
+
+
+@given(st.sampled_from([*FRONT_MATTER.values(), *PLAIN]), st.integers(0, 2**32), st.integers(1, 3))
+def test_damaged_pages_too(text: str, seed: int, times: int) -> None:
+    check(damaged(text, Random(seed), times))
+
+
+@given(st.sampled_from(list(PAGES.values())), st.integers(0, 2**32), st.integers(1, 3))
+def test_damaged_pages_are_read_as_the_full_reader_reads_them(text: str, seed: int, times: int) -> None:
+    check_page(damaged(text, Random(seed), times))
+
+
+def damaged(text: str, random: Random, times: int) -> str:
+    """A text with characters or lines left out, put in or swapped."""
+    for _ in range(times):
+        at, other = sorted(random.choices(range(len(text) + 1), k=2))
+        lines = text.split("\n")
+        line = random.randrange(len(lines))
+        how = random.randrange(6)
+        if how == 0:
+            text = text[:at] + text[at + 1 :]
+        elif how == 1:
+            text = text[:at] + random.choice(" \n:#-,[]{}'\"?&*!|>%@`\\\t\xa0\r😀a~<.") + text[at:]
+        elif how == 2:
+            text = text[:at] + text[other : other + 1] + text[at + 1 : other] + text[at : at + 1] + text[other + 1 :]
+        elif how == 3:
+            text = "\n".join([*lines[:line], random.choice(["", " ", "  ", "- "]) + lines[line], *lines[line + 1 :]])
+        elif how == 4:
+            text = "\n".join([*lines[:line], lines[line][1:], *lines[line + 1 :]])
+        else:
+            text = "\n".join([*lines[:line], *lines[line + 1 :]])
+    return text
