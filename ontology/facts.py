@@ -77,9 +77,8 @@ class Limits:
 
 def facts_of(page: Page, text: str, limits: Limits) -> PageFacts:
     """The facts of a page that was read from a text."""
-    links = limits.relations and [
-        _link(limits.relations[s.key], s) for s in page.statements if s.key in limits.relations
-    ]
+    limited = limits.relations
+    links = [_link(limited[s.key], s) for s in page.statements if s.key in limited] if limited else []
     prose = text.find("[", page.body_start) >= 0
     page_links, file_links = _prose_links(text, page.body_start) if prose else ((), ())
     return PageFacts(

@@ -38,7 +38,8 @@ class Statement(NamedTuple):
     inverse: bool = False
 
 
-class Page(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Page:
     """A page as it was read; ``id`` is the file's stem. Spans are code-point offsets into the page's text.
 
     ``name_span`` covers ``name: …``. ``label_starts`` says where the name and then each alias is written.

@@ -46,11 +46,12 @@ def read_value(attribute: Attribute, raw: Raw) -> Value:
     A string is read as people write it into a page; a number, boolean or date as JSON or a table gives it. Texts come
     back in Unicode form C. Raises BadValue.
     """
-    value: Any = READERS[attribute.type](attribute, raw)
+    read: Any = READERS[attribute.type](attribute, raw)
+    value: Value = read
     if attribute.minimum is not None or attribute.maximum is not None:
-        _check_range(attribute, value)
+        _check_range(attribute, read)
     # On bytes it is ten times as fast: no places are counted in characters.
-    if attribute.pattern is not None and not compile_pattern(attribute.pattern).fullmatch(value.encode()):
+    if attribute.pattern is not None and not compile_pattern(attribute.pattern).fullmatch(read.encode()):
         raise BadValue(
             f"{shown(value)} does not match the pattern of {attribute.name}",
             f"write what matches {attribute.pattern}",
