@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ontology.check_cache import Checks, Row, Stamp, read_checks, write_checks
+from ontology.emit_yaml import scalar
 from ontology.facts import Limits, PageFacts, facts_of
-from ontology.findings import Finding, FindingsError
+from ontology.findings import Edit, Finding, FindingsError
 from ontology.page_reader import PageReader
 from ontology.pages import page_id
 from ontology.read import compile_ontology
@@ -167,7 +168,7 @@ def check_page(reader: PageReader, limits: Limits, file: str, stamp: Stamp | Non
 
 
 def _row(finding: Finding) -> Row:
-    return finding.line, finding.column, finding.code, finding.message, finding.fix, finding.severity
+    return finding.line, finding.column, finding.code, finding.message, finding.fix, finding.severity, finding.edit
 
 
 def located(breaches: Iterable[Breach], files: Mapping[str, str]) -> list[Finding]:
@@ -182,5 +183,8 @@ def located(breaches: Iterable[Breach], files: Mapping[str, str]) -> list[Findin
                 sources[breach.page] = Source(files[breach.page], "")
         source = sources[breach.page]
         line, column = source.position(breach.at)
-        found.append(Finding(source.file, line, column, breach.code, breach.message, breach.fix, breach.severity))
+        edit = None
+        if breach.right and source.text.startswith(breach.wrong, breach.at):
+            edit = Edit(breach.at, breach.at + len(breach.wrong), scalar(breach.right, within=True))
+        found.append(Finding(source.file, line, column, breach.code, breach.message, breach.fix, breach.severity, edit))
     return found

@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ontology.facts import PageFacts
-from ontology.findings import Severity
+from ontology.findings import Edit, Severity
 from ontology.schema import Ontology
 from ontoloom.names import hash_id
 
 Stamp = tuple[int, int, int]
 """Size, time of the last change in nanoseconds, and inode."""
-Row = tuple[int, int, str, str, str, Severity]
+Row = tuple[int, int, str, str, str, Severity, Edit | None]
 """A finding without its file."""
 TICK = 2 * 10**9
 """Nanoseconds within which a file may change twice and look as before: the clock of the coarsest file system."""
@@ -41,9 +41,7 @@ def read_checks(path: Path, ontology: Ontology) -> dict[str, Checks]:
         key, rows = json.loads(path.read_bytes())
         if key != _key(ontology):
             return {}
-        return {
-            page: Checks(tuple(s), f and PageFacts._make(f), tuple(map(tuple, found))) for page, s, f, found in rows
-        }
+        return {page: Checks(tuple(s), f and PageFacts._make(f), tuple(map(_row, found))) for page, s, f, found in rows}
     except (OSError, ValueError, TypeError):
         return {}
 
@@ -61,6 +59,11 @@ def write_checks(path: Path, ontology: Ontology, checks: Mapping[str, Checks], *
         ) as file:
             json.dump([_key(ontology), rows], file, ensure_ascii=False, separators=(",", ":"))
         os.replace(file.name, path)
+
+
+def _row(row: list[Any]) -> Row:
+    *known, edit = row
+    return (*known, edit and Edit(*edit))
 
 
 @lru_cache(maxsize=1)

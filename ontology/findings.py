@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ontoloom.errors import OntologyError
 
 Severity = Literal["error", "warning"]
+
+
+class Edit(NamedTuple):
+    """What puts a file right: ``text`` in the place of its characters from ``start`` to ``end``, in code points."""
+
+    start: int
+    end: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,6 +34,8 @@ class Finding:
     message: str
     fix: str = ""
     severity: Severity = "error"
+    edit: Edit | None = field(default=None, compare=False, repr=False)
+    """Where there is one right answer that needs no judgement."""
 
     def __str__(self) -> str:
         proposal = f"; {self.fix}" if self.fix else ""

@@ -8,10 +8,10 @@ from typing import TypedDict
 
 from yaml.nodes import MappingNode, Node
 
-from ontology.findings import did_you_mean, shown
+from ontology.findings import Edit, did_you_mean, shown
 from ontology.schema import Deprecation
 from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
-from ontology.strict_yaml import Source
+from ontology.strict_yaml import Source, end, start
 
 LABEL_KEYS = ("label", "synonyms", "description", "examples", "deprecated")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -54,8 +54,10 @@ def check_version(source: Source, node: Node, version: str) -> None:
     """Reports what is no semantic version. It has no build metadata: the hash of the ontology takes its place."""
     if not VERSION.fullmatch(version):
         padded = ".".join([*version.split("."), "0", "0"][:3])
-        fix = f"write {padded}" if VERSION.fullmatch(padded) else "write three numbers, as in 1.0.0"
-        source.error(node, "bad-version", f"{shown(version)} is no semantic version", fix)
+        right = bool(VERSION.fullmatch(padded))
+        fix = f"write {padded}" if right else "write three numbers, as in 1.0.0"
+        edit = Edit(start(node), end(source.text, node), padded) if right else None
+        source.error(node, "bad-version", f"{shown(version)} is no semantic version", fix, edit=edit)
 
 
 def _by_language(source: Source, found: Entries, name: str) -> Iterator[tuple[str, Entry]]:

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ontology.attributes import NAME_ATTRIBUTE, PAGE_KEYS
-from ontology.findings import Finding, did_you_mean, shown
+from ontology.emit_yaml import scalar
+from ontology.findings import Edit, Finding, did_you_mean, shown
 from ontology.pages import Page, PageRef, Statement, page_id
 from ontology.plain_pages import read_plain_page
 from ontology.plain_yaml import NULLS
 from ontology.schema import Attribute, Described, EntityType, Ontology
 from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
 from ontology.strict_yaml import CONFLICT, Source, compose, end, kind, start
-from ontology.values import BadValue, read_value
+from ontology.values import BadValue, read_value, written
 from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabulary, Word, vocabulary_of
 from ontoloom.records import Value, canonical_text
 
@@ -59,9 +60,9 @@ class PageReader:
                 source.error(0, "missing-key", "the front matter is empty", "add 'type:' and 'name:'")
             return None
         found = read_mapping(source, (root, root), "the front matter")
-        return self._read_page(source, found, body_start) if isinstance(root, MappingNode) else None
+        return self._read_page(source, found, until, body_start) if isinstance(root, MappingNode) else None
 
-    def _read_page(self, source: Source, found: Entries, body_start: int) -> Page | None:
+    def _read_page(self, source: Source, found: Entries, until: int, body_start: int) -> Page | None:
         for key in ("type", "name"):
             if key not in found and not source.partial:
                 source.error(0, "missing-key", f"the page lacks the key '{key}'", f"add '{key}:'")
@@ -73,7 +74,7 @@ class PageReader:
         description = read_word(source, found["description"]) if "description" in found else None
         if entity_type is None:
             return None
-        statements = self._read_statements(source, entity_type, found)
+        statements = self._read_statements(source, entity_type, found, until)
         if name is None:
             return None
         name_key_node, name_node = found["name"]
@@ -107,7 +108,7 @@ class PageReader:
         _check_deprecated(source, entry[1], f"the type {entity_type.name}", entity_type)
         return entity_type
 
-    def _read_statements(self, source: Source, entity_type: EntityType, found: Entries) -> list[Statement]:
+    def _read_statements(self, source: Source, entity_type: EntityType, found: Entries, until: int) -> list[Statement]:
         vocabulary, out = self._vocabulary(entity_type.name), list[Statement]()
         for name, entry in found.items():
             if name in PAGE_KEYS:
@@ -124,8 +125,7 @@ class PageReader:
                 self._report_key(source, entity_type, entry[0])
         for attribute in vocabulary.required:
             if not source.partial and not _is_stated(attribute.name, found):
-                message = f"{entity_type.name} needs the attribute '{attribute.name}'"
-                source.error(0, "missing-attribute", message, f"add '{attribute.name}:'")
+                _report_missing(source, entity_type, attribute, until)
         return out
 
     def _plain(self, type_name: str) -> Vocabulary | None:
@@ -214,6 +214,15 @@ def _is_stated(name: str, found: Entries) -> bool:
     )
 
 
+def _report_missing(source: Source, entity_type: EntityType, attribute: Attribute, until: int) -> None:
+    message = f"{entity_type.name} needs the attribute '{attribute.name}'"
+    fix, edit = f"add '{attribute.name}:'", None
+    if attribute.default is not None and "." not in attribute.name:
+        line = f"{attribute.name}: {scalar(written(attribute))}"
+        fix, edit = f"add '{line}'", Edit(until, until, f"{line}\n")
+    source.error(0, "missing-attribute", message, fix, edit=edit)
+
+
 # Attributes
 
 
@@ -229,7 +238,8 @@ def _read_scalar(source: Source, word: AttributeWord, entry: Entry) -> Value | N
     try:
         value = read_value(attribute, text)
     except BadValue as bad:
-        source.error(node, bad.code, bad.message, bad.fix)
+        edit = Edit(start(node), end(source.text, node), scalar(bad.meant, within=True)) if bad.meant else None
+        source.error(node, bad.code, bad.message, bad.fix, edit=edit)
         return None
     deprecated = next((one for one in attribute.values if one.deprecated is not None and one.name == value), None)
     if deprecated is not None:
@@ -280,8 +290,13 @@ def _check_count(source: Source, node: Node, attribute: Attribute, count: int) -
 
 def _report_several(source: Source, node: SequenceNode, name: str) -> None:
     first = node.value[0].value if node.value and isinstance(node.value[0], ScalarNode) else ""
-    fix = f"write {first}" if first and len(node.value) == 1 else "keep one"
-    source.error(node, "too-many-values", f"'{name}' has one value, not a list", fix)
+    alone = bool(first) and len(node.value) == 1
+    edit = None
+    if alone and node.flow_style:
+        item = node.value[0]
+        edit = Edit(start(node), end(source.text, node), source.text[start(item) : end(source.text, item)])
+    fix = f"write {first}" if alone else "keep one"
+    source.error(node, "too-many-values", f"'{name}' has one value, not a list", fix, edit=edit)
 
 
 # Relations

@@ -6,13 +6,15 @@ does not hold to the source and gives back what it could read.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from ontology.findings import did_you_mean, shown
-from ontology.strict_yaml import NULLS, Source, entries, is_absent, is_null, kind
+from ontology.findings import Edit, did_you_mean, shown
+from ontology.plain_yaml import NULLS
+from ontology.strict_yaml import Source, end, entries, is_absent, is_null, is_plain, kind, start
 from ontology.values import NUMBER
 
 Entry = tuple[Node, Node]
@@ -75,7 +77,10 @@ def read_words(source: Source, entry: Entry, *, or_one: bool = False) -> list[tu
         return [(word, item) for item, word in items if word is not None]
     if isinstance(node, ScalarNode) and not or_one and not is_absent(node):
         fix = f"write [{node.value.strip()}]" if len(node.value) < 60 else "write a list"
-        source.error(node, "wrong-shape", f"{_named(key)} is a list, not {kind(node)}", fix)
+        edit = None
+        if is_plain(node) and re.fullmatch(r"[\w .+-]*\w", node.value):
+            edit = Edit(start(node), end(source.text, node), f"[{node.value}]")
+        source.error(node, "wrong-shape", f"{_named(key)} is a list, not {kind(node)}", fix, edit=edit)
         return []
     word = read_word(source, entry)
     return [] if word is None else [(word, node)]

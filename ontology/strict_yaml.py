@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
-from ontology.findings import Finding, FindingsError, shown
+from ontology.findings import Edit, Finding, FindingsError, shown
 from ontology.plain_yaml import NULLS
 
 MAX_DEPTH = 64
@@ -56,10 +56,10 @@ class Source:
         marked = line == 1 and at > 0 and self.text.startswith("\ufeff")
         return line, at - self._lines[line - 1] + (0 if marked else 1)
 
-    def error(self, at: Node | int, code: str, message: str, fix: str = "") -> None:
+    def error(self, at: Node | int, code: str, message: str, fix: str = "", *, edit: Edit | None = None) -> None:
         """Adds an error at a node or code-point index."""
         index = at if isinstance(at, int) else at.start_mark.index
-        self.findings.append(Finding(self.file, *self.position(index), code, message, fix))
+        self.findings.append(Finding(self.file, *self.position(index), code, message, fix, edit=edit))
 
     def warn(self, at: Node | int, code: str, message: str, fix: str = "") -> None:
         """Adds a warning at a node or code-point index."""
@@ -183,7 +183,8 @@ def kind(node: Node) -> str:
 def _clean(source: Source, text: str) -> str:
     """The text with characters that YAML refuses or takes for line breaks replaced, each by one, after reporting."""
     if text.startswith("\ufeff"):
-        source.error(0, "byte-order-mark", "the file begins with a byte order mark", "save it as UTF-8 without BOM")
+        message, fix = "the file begins with a byte order mark", "save it as UTF-8 without BOM"
+        source.error(0, "byte-order-mark", message, fix, edit=Edit(0, 1, ""))
         text = "\n" + text[1:]
     if text.replace("\n", " ").isprintable():  # as most are: it takes a tenth of the time
         return text
@@ -353,5 +354,6 @@ def _swallowed_space(text: str, first: int, last: int) -> int | None:
 def _report_odd_space(source: Source, at: int) -> int:
     sign = source.text[at]
     name = "a no-break space" if sign == "\xa0" else f"the blank U+{ord(sign):04X}"
-    source.error(at, "odd-space", f"{name} is no YAML space", "replace it by an ordinary space")
+    fix = "replace it by an ordinary space"
+    source.error(at, "odd-space", f"{name} is no YAML space", fix, edit=Edit(at, at + 1, " "))
     return at

@@ -33,11 +33,15 @@ LOOSE_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?")
 
 
 class BadValue(OntologyError):
-    """A value that its attribute does not allow. ``fix`` is what would be right; empty when there is no proposal."""
+    """A value that its attribute does not allow. ``fix`` is what would be right; empty when there is no proposal.
 
-    def __init__(self, message: str, fix: str = "", *, code: str = "bad-value") -> None:
+    ``meant`` is the value as it should be written, where it can only be that; else empty.
+    """
+
+    def __init__(self, message: str, fix: str = "", *, code: str = "bad-value", meant: str = "") -> None:
         super().__init__(message, code=code, hint=fix)
         self.fix = fix
+        self.meant = meant
 
 
 def read_value(attribute: Attribute, raw: Raw) -> Value:
@@ -58,6 +62,13 @@ def read_value(attribute: Attribute, raw: Raw) -> Value:
             code="pattern-mismatch",
         )
     return value
+
+
+def written(attribute: Attribute) -> str:
+    """The default of an attribute as a page has it."""
+    assert attribute.default is not None
+    unit = f" {attribute.unit}" if attribute.type == "quantity" else ""
+    return canonical_text(attribute.default) + unit
 
 
 @lru_cache(maxsize=256)
@@ -136,7 +147,8 @@ def _read_boolean(attribute: Attribute, raw: Raw) -> bool:
     meant = "true" if word in ("yes", "y", "on", "1", "true") else "false"
     sure = meant == "true" or word in ("no", "n", "off", "0", "false")
     fix = f"write {meant}" if sure else "write true or false"
-    raise BadValue(f"{attribute.name} is true or false, not {shown(raw)}", fix, code="not-a-boolean")
+    message = f"{attribute.name} is true or false, not {shown(raw)}"
+    raise BadValue(message, fix, code="not-a-boolean", meant=meant if sure else "")
 
 
 def _read_date(attribute: Attribute, raw: Raw) -> date:
@@ -149,7 +161,15 @@ def _read_date(attribute: Attribute, raw: Raw) -> date:
         except ValueError:
             message = f"{shown(raw)} is no day of the calendar"
             raise BadValue(message, "write a day that exists as YYYY-MM-DD", code="not-a-date") from None
-    raise BadValue(f"{shown(raw)} is no date, as {attribute.name} must be", _date_fix(text), code="not-a-date")
+    meant = loose_date(text)
+    fix = f"write {meant or 'YYYY-MM-DD'}"
+    meant = meant if len(text) <= 10 else ""  # else a time would be lost
+    raise BadValue(
+        f"{shown(raw)} is no date, as {attribute.name} must be",
+        fix,
+        code="not-a-date",
+        meant=meant,
+    )
 
 
 def _read_datetime(attribute: Attribute, raw: Raw) -> str:
@@ -196,7 +216,8 @@ def _read_enum(attribute: Attribute, raw: Raw) -> str:
     meant |= {name.casefold(): name for name in names}
     close = nearest(text, list(meant))
     fix = f"write {meant[close]}" if close is not None else did_you_mean(text, names)
-    raise BadValue(f"{shown(raw)} is no value of {attribute.name}", fix, code="not-in-enum")
+    message = f"{shown(raw)} is no value of {attribute.name}"
+    raise BadValue(message, fix, code="not-in-enum", meant=meant.get(text.casefold(), ""))
 
 
 def _read_url(attribute: Attribute, raw: Raw) -> str:
@@ -269,9 +290,10 @@ def _number_fix(attribute: Attribute, raw: Raw) -> str:
     return "write an integer" if attribute.type == "integer" else f"write {value:f}"
 
 
-def _date_fix(text: str) -> str:
+def loose_date(text: str) -> str:
+    """A day as it should be written, where it is written with year, month and day in this order; else empty."""
     match = LOOSE_DATE.fullmatch(text)
     try:
-        return f"write {date(int(match[1]), int(match[2]), int(match[3]))}" if match else "write YYYY-MM-DD"
+        return str(date(int(match[1]), int(match[2]), int(match[3]))) if match else ""
     except ValueError:
-        return "write YYYY-MM-DD"
+        return ""

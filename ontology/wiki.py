@@ -26,6 +26,9 @@ class Breach(NamedTuple):
     message: str
     fix: str
     severity: Severity = "error"
+    wrong: str = ""
+    """What stands there, and can only mean what is right."""
+    right: str = ""
 
 
 @dataclass(slots=True)
@@ -60,11 +63,13 @@ class Wiki:
 
     def propose(self, wanted: str) -> str:
         """The page that has the wanted text for a name, else the page whose id is most like it."""
-        wanted = posixpath.basename(wanted.removesuffix(PAGE_SUFFIX))
-        named = self.named.get(name_key(wanted))
-        if named is not None or wanted in self.files:
-            return f"write {named or wanted}"
-        return did_you_mean(wanted, self._similar(wanted))
+        named = self._named(wanted)
+        return f"write {named}" if named else did_you_mean(wanted, self._similar(_without_path(wanted)))
+
+    def _named(self, wanted: str) -> str | None:
+        """The page that has the wanted text for a name, or for its file."""
+        bare = _without_path(wanted)
+        return self.named.get(name_key(bare)) or (bare if bare in self.files else None)
 
     def _check_names(self, page: PageFacts) -> Iterable[Breach]:
         for key, name, at in page.names:
@@ -84,7 +89,8 @@ class Wiki:
     ) -> Iterable[Breach]:
         if wanted not in self.files:
             message = f"there is no page {shown(wanted)}"
-            yield Breach(page.id, at, "dangling-reference", message, self.propose(wanted))
+            right = self._named(wanted) or ""
+            yield Breach(page.id, at, "dangling-reference", message, self.propose(wanted), "error", wanted, right)
         elif wanted in self.pages:
             types = " or ".join(legal)
             message = f"'{key}' leads to {types}, and '{wanted}' is {self.pages[wanted].type}"
@@ -114,6 +120,10 @@ class Wiki:
             for page_id in self._trigrams.get(trigram, ()):
                 shared[page_id] += 1
         return sorted(shared, key=lambda page_id: (-shared[page_id], page_id))[:most]
+
+
+def _without_path(wanted: str) -> str:
+    return posixpath.basename(wanted.removesuffix(PAGE_SUFFIX))
 
 
 def trigrams(text: str) -> set[str]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from serving import (
+    cli_check,
     cli_cypher,
     cli_engine,
     cli_graph,
@@ -65,6 +66,7 @@ def root(
 
 
 cli_project.register(app)
+cli_check.register(app)
 cli_graph.register(app)
 cli_store.register(app)
 cli_query.register(app)

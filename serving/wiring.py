@@ -54,12 +54,13 @@ class ProjectCheck:
     views: int = 0
 
 
-def run_check(settings: Settings, *, on_progress: OnProgress = silent) -> ProjectCheck:
+def run_check(settings: Settings, *, cached: bool = True, on_progress: OnProgress = silent) -> ProjectCheck:
     """Checks ontology, pages, rules and saved views. Raises OntologyError where there is no ontology at all."""
     from ingest.read_rules import read_rules
 
     _refuse_no_project(settings)
-    checked = check(settings.ontology, on_progress=on_progress)
+    cache = settings.derived / "checks.json" if cached else None
+    checked = check(settings.ontology, cache=cache, on_progress=on_progress)
     rules, findings = None, checked.findings
     if checked.ontology is not None and settings.rules.is_file():
         try:

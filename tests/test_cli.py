@@ -130,7 +130,7 @@ def test_check_says_where_and_what(fresh: Path) -> None:
     assert done.returncode == 1
     finding, summary = done.stdout.splitlines()
     assert finding.startswith("wiki/bell-labs.md:5:10: error[") or "/wiki/bell-labs.md:5:10: error[" in finding
-    assert summary == "ontology, 2 pages, 2 rules: 1 errors, 0 warnings"
+    assert summary == "ontology, 2 pages, 2 rules: 1 error, 0 warnings"
     done = run(fresh, "check", "--json")
     assert done.returncode == 1
     body = json.loads(done.stdout)
