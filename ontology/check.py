@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ontology.check_cache import Checks, Row, Stamp, read_checks, write_checks
+from ontology.check_cache import CheckCache, Checks, Row, Stamp
 from ontology.emit_yaml import scalar
 from ontology.facts import Limits, PageFacts, facts_of
 from ontology.findings import Edit, Finding, FindingsError
 from ontology.page_reader import PageReader
 from ontology.pages import page_id
+from ontology.plain_pages import PlainReader
 from ontology.read import compile_ontology
 from ontology.schema import Ontology
 from ontology.strict_yaml import Source, read_source
@@ -53,7 +54,6 @@ def check(ontology_file: Path, *, cache: Path | None = None, on_progress: OnProg
 
     ``cache`` is a file where what was found is kept for the next time; it may be deleted.
     """
-    began = time.time_ns()
     try:
         source = read_source(ontology_file)
     except FindingsError as error:
@@ -61,15 +61,22 @@ def check(ontology_file: Path, *, cache: Path | None = None, on_progress: OnProg
     ontology, findings = compile_ontology(source.text, file=source.file)
     if ontology is None:
         return Checked(None, (), tuple(findings))
-    folder = Folder(str(ontology_file.parent / WIKI))
-    findings += folder.findings
-    known = read_checks(cache, ontology) if cache is not None else {}
     with uncollected():
-        checks = dict(_check_pages(ontology, folder, known, stamped=cache is not None, on_progress=on_progress))
+        return _check_wiki(ontology, findings, Folder(str(ontology_file.parent / WIKI)), cache, on_progress)
+
+
+def _check_wiki(
+    ontology: Ontology, findings: list[Finding], folder: Folder, cache: Path | None, on_progress: OnProgress
+) -> Checked:
+    began = time.time_ns()
+    kept = CheckCache(cache, ontology) if cache is not None else None
+    known = kept.known if kept is not None else {}
+    checks = dict(_check_pages(ontology, folder, known, stamped=kept is not None, on_progress=on_progress))
     read = sum(checks[path] is not known.get(path) for path in checks)
-    if cache is not None and (read or len(known) != len(checks)):
-        write_checks(cache, ontology, checks, began=began)
+    if kept is not None and read:
+        kept.keep(checks, began=began)
     pages = {facts.id: facts for one in checks.values() if (facts := one.facts) is not None}
+    findings += folder.findings
     findings += [Finding(folder.path(path), *row) for path, one in checks.items() for row in one.findings]
     wiki = Wiki(ontology, folder.files, pages, folder.exists)
     findings += located(wiki.check(), folder.files)
@@ -102,7 +109,8 @@ class Folder:
         self.files = {name: self.path(path) for name, path in self.pages.items()}
 
     def path(self, within: str) -> str:
-        return f"{self._folder}/{within}" if self._folder != "." else within
+        """The path of a file within the folder."""
+        return f"{self._folder}/{within}"
 
     def stamp(self, within: str) -> Stamp:
         """What changes when a file does."""
@@ -111,10 +119,13 @@ class Folder:
 
     def exists(self, file: str, target: str) -> bool:
         """Whether a path relative to the folder of a page leads to a file or folder."""
-        path = os.path.join(os.path.dirname(file), target)
-        within = os.path.normpath(path).removeprefix(os.path.normpath(self._folder) + "/")
+        within, rest = file[len(self._folder) + 1 : file.rfind("/") + 1], target
+        while rest.startswith("../") and within:
+            rest, within = rest[3:], within[: within.rfind("/", 0, -1) + 1]
+        if within + rest in self._entries:
+            return True
         try:
-            return within in self._entries or os.path.exists(path)
+            return os.path.exists(os.path.join(os.path.dirname(file), target))
         except (OSError, ValueError):  # a name that is too long, or holds NUL
             return False
 
@@ -144,7 +155,7 @@ def _check_pages(
     ontology: Ontology, folder: Folder, known: Mapping[str, Checks], *, stamped: bool, on_progress: OnProgress
 ) -> Iterator[tuple[str, Checks]]:
     """What each page comes to by itself, by its path; known ones are taken as they are where nothing has changed."""
-    limits, reader = Limits(ontology), PageReader(ontology)
+    checker = PageChecker(ontology)
     for done, path in enumerate(folder.pages.values()):
         if not done % 100:
             on_progress(Progress("check pages", done, len(folder.pages), path))
@@ -153,18 +164,29 @@ def _check_pages(
         if before is not None and before.stamp == stamp:
             yield path, before
         else:
-            yield path, check_page(reader, limits, folder.path(path), stamp)
+            yield path, checker.check(folder.path(path), stamp)
     on_progress(Progress("check pages", len(folder.pages), len(folder.pages)))
 
 
-def check_page(reader: PageReader, limits: Limits, file: str, stamp: Stamp | None = None) -> Checks:
-    """What a page comes to by itself."""
-    try:
-        text = read_source(file).text
-    except FindingsError as error:
-        return Checks(stamp, None, tuple(map(_row, error.findings)))
-    page, findings = reader.read(text, file=file)
-    return Checks(stamp, facts_of(page, text, limits) if page is not None else None, tuple(map(_row, findings)))
+class PageChecker:
+    """Works out what pages come to by themselves."""
+
+    def __init__(self, ontology: Ontology) -> None:
+        self._limits = Limits(ontology)
+        self._plain = PlainReader(ontology, self._limits)
+        self._reader = PageReader(ontology)
+
+    def check(self, file: str, stamp: Stamp | None = None) -> Checks:
+        try:
+            text = read_source(file).text
+        except FindingsError as error:
+            return Checks(stamp, None, tuple(map(_row, error.findings)))
+        facts = self._plain.read(text, page_id(file))
+        if facts is not None:
+            return Checks(stamp, facts, ())
+        page, findings = self._reader.read(text, file=file)
+        facts = facts_of(page, text, self._limits) if page is not None else None
+        return Checks(stamp, facts, tuple(map(_row, findings)))
 
 
 def _row(finding: Finding) -> Row:

@@ -23,6 +23,7 @@ Stamp = tuple[int, int, int]
 """Size, time of the last change in nanoseconds, and inode."""
 Row = tuple[int, int, str, str, str, Severity, Edit | None]
 """A finding without its file."""
+MOST_LINES = 50
 TICK = 2 * 10**9
 """Nanoseconds within which a file may change twice and look as before: the clock of the coarsest file system."""
 
@@ -35,30 +36,44 @@ class Checks(NamedTuple):
     findings: tuple[Row, ...]
 
 
-def read_checks(path: Path, ontology: Ontology) -> dict[str, Checks]:
-    """The kept checks by path of the page within the wiki; none where the file is not what is expected."""
-    try:
-        key, rows = json.loads(path.read_bytes())
-        if key != _key(ontology):
-            return {}
-        return {page: Checks(tuple(s), f and PageFacts._make(f), tuple(map(_row, found))) for page, s, f, found in rows}
-    except (OSError, ValueError, TypeError):
-        return {}
+class CheckCache:
+    """The checks that are kept in a file; ``known`` by path of the page within the wiki.
 
-
-def write_checks(path: Path, ontology: Ontology, checks: Mapping[str, Checks], *, began: int) -> None:
-    """Keeps checks for the next time, but for those of pages that changed just before they ``began`` to be read.
-
-    Where that cannot be done, the next check takes longer, and that is all.
+    The file is a line with a key, then lines with lists of checks, of which later ones count: so few are quickly added.
+    Where it cannot be read or written, a check takes longer, and that is all.
     """
-    rows = [(page, *one) for page, one in checks.items() if one.stamp is not None and one.stamp[1] < began - TICK]
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
-        ) as file:
-            json.dump([_key(ontology), rows], file, ensure_ascii=False, separators=(",", ":"))
-        os.replace(file.name, path)
+
+    def __init__(self, path: Path, ontology: Ontology) -> None:
+        self._path = path
+        self._key = f"{_code()} {ontology.stamp} {ontology.hash}"
+        self._lines = 0
+        self.known: dict[str, Checks] = {}
+        with suppress(OSError, ValueError, TypeError):
+            key, *lines = path.read_bytes().splitlines()
+            for line in lines if json.loads(key) == self._key else ():
+                for page, stamp, facts, found in json.loads(line):
+                    self.known[page] = Checks(tuple(stamp), facts and PageFacts._make(facts), tuple(map(_row, found)))
+                self._lines += 1
+
+    def keep(self, checks: Mapping[str, Checks], *, began: int) -> None:
+        """Keeps checks for the next time, but for those of pages that changed just before they ``began`` to be read."""
+        changed = {page: one for page, one in checks.items() if one is not self.known.get(page)}
+        few = 0 < self._lines < MOST_LINES and len(changed) <= len(checks) // 20
+        rows = [
+            (page, *one)
+            for page, one in (changed if few else checks).items()
+            if one.stamp is not None and one.stamp[1] < began - TICK
+        ]
+        line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        with suppress(OSError):
+            if few:
+                with self._path.open("ab") as file:
+                    file.write(line)
+                return
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self._path.parent, delete=False) as new:
+                new.write(json.dumps(self._key).encode() + b"\n" + line)
+            os.replace(new.name, self._path)
 
 
 def _row(row: list[Any]) -> Row:
@@ -71,7 +86,3 @@ def _code() -> str:
     """A hash of the code that checks: a cache must not outlive the rules that filled it."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     return hash_id(*(str((file.name, file.stat().st_size, file.stat().st_mtime_ns)) for file in files))
-
-
-def _key(ontology: Ontology) -> str:
-    return f"{_code()} {ontology.stamp} {ontology.hash}"

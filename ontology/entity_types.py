@@ -80,7 +80,7 @@ def _key_words(entry: Entry) -> list[tuple[str, Node]]:
 
 def _check_disjoint(source: Source, declared: Entries, types: Mapping[str, EntityType], name: str) -> None:
     """Nothing can be of a type that is two types of which nothing can be both."""
-    line = (name, *ancestors(types, name))
+    line = [one for one in (name, *ancestors(types, name)) if one in types]
     clash = next(((a, b) for a in line for b in types[a].disjoint if b in line), None)
     if clash is not None:
         message = f"{name} would be {clash[0]} and {clash[1]}, and nothing is both"

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ontology.pages import Page, PageRef, Statement, names_of
+from ontology.pages import Page, PageRef, names_of
 from ontology.schema import ANY_NUMBER, Ontology, Relation, ancestors
 from ontoloom.records import Value, canonical_text
 
 # Code is blanked out before links are looked for: fenced blocks, then spans between equal runs of back quotes.
 FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
-CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]{1,2000}?(?<!`)\1(?!`)")
-LINK = re.compile(r"\[[^\[\]\n]*\]\(\s*<?([^()<>\s]+)>?(?:\s+[^()\n]*)?\)")
-WIKI_LINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
+CODE = re.compile(r"(`(?<!``)`*+)[^\n]{1,2000}?(?<!`)\1(?!`)")
+LINK = re.compile(
+    r"\[(?:\[([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]"  # [[page]], [[page#part|words]]
+    r"|[^\[\]\n]*\]\(\s*<?([^()<>\s]+)>?(?:\s+[^()\n]*)?\))"  # [words](file.md), [words](<file.md> "title")
+)
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
-class Reference(NamedTuple):
-    """A page that is named at a place: by ``relation``, from its object's side where ``inverse``, or by its
-    ``attribute``."""
-
-    target: str
-    at: int
-    relation: str
-    inverse: bool
-    attribute: str
+Reference = tuple[str, int, str, bool, str]
+"""A page that is named, where, by which relation, whether from its object's side, and by which of its attributes, empty
+for none."""
 
 
 class Link(NamedTuple):
@@ -77,50 +73,59 @@ class Limits:
 
 def facts_of(page: Page, text: str, limits: Limits) -> PageFacts:
     """The facts of a page that was read from a text."""
-    limited = limits.relations
-    links = [_link(limited[s.key], s) for s in page.statements if s.key in limited] if limited else []
-    prose = text.find("[", page.body_start) >= 0
-    page_links, file_links = _prose_links(text, page.body_start) if prose else ((), ())
+    keys, limited = limits.keys[page.type], limits.relations
+    stated: dict[str, list[tuple[str, int]]] = {}
+    links = []
+    for key, target, attributes, at, _, inverse in page.statements:
+        if isinstance(target, PageRef):
+            if key in limited:
+                links.append(link_of(limited[key], inverse, target.id, attributes, at))
+        elif keys:
+            stated.setdefault(key, []).append((canonical_text(target), at))
     return PageFacts(
         page.id,
         page.type,
         page.name,
         tuple(names_of(page)),
         tuple(_references(page)),
-        page_links,
-        file_links,
+        *prose_links(text, page.body_start),
         tuple(links),
-        tuple(_key_values(page, limits.keys[page.type])) if limits.keys[page.type] else (),
+        tuple(key_values(keys, stated, page.name, page.name_span[0])),
     )
 
 
-def _references(page: Page) -> Iterator[Reference]:
-    for statement in page.statements:
-        target = statement.object
+def _references(page: Page) -> list[Reference]:
+    found: list[Reference] = []
+    for key, target, attributes, _, _, inverse in page.statements:
         if isinstance(target, PageRef):
-            yield Reference(target.id, target.start, statement.key, statement.inverse, "")
-            for name, value in statement.attributes:
+            found.append((target.id, target.start, key, inverse, ""))
+            for name, value in attributes:
                 if isinstance(value, PageRef):
-                    yield Reference(value.id, value.start, statement.key, False, name)
+                    found.append((value.id, value.start, key, False, name))
+    return found
 
 
 # Links in the prose
 
 
-def _prose_links(text: str, begin: int) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+def prose_links(text: str, begin: int) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+    """The pages and the files that links of the prose lead to, each with its place."""
+    if text.find("[", begin) < 0:
+        return (), ()
     prose = text[begin:]
     if "```" in prose or "~~~" in prose:
         prose = FENCED.sub(_blank, prose)
     if "`" in prose:
         prose = CODE.sub(_blank, prose)
-    pages = [(match[1].strip(), begin + match.start(1)) for match in WIKI_LINK.finditer(prose)] if "[[" in prose else ()
-    files = []
-    for match in LINK.finditer(prose) if "](" in prose else ():
-        target = match[1]
-        if "#" in target or "?" in target:
-            target = target.partition("#")[0].partition("?")[0]
+    pages, files = [], []
+    for match in LINK.finditer(prose):
+        page, file = match.groups()
+        if page is not None:
+            pages.append((page.strip(), begin + match.start(1)))
+            continue
+        target = file.partition("#")[0].partition("?")[0] if "#" in file or "?" in file else file
         if target and not SCHEME.match(target):
-            files.append((unquote(target) if "%" in target else target, begin + match.start(1)))
+            files.append((unquote(target) if "%" in target else target, begin + match.start(2)))
     return tuple(pages), tuple(files)
 
 
@@ -136,10 +141,12 @@ def is_limited(relation: Relation) -> bool:
     return relation.asymmetric or relation.acyclic or {relation.objects, relation.subjects} != {ANY_NUMBER}
 
 
-def _link(relation: Relation, statement: Statement) -> Link:
-    assert isinstance(statement.object, PageRef)
-    identifying = (f"{n}={_text(v)}" for n, v in statement.attributes if relation.attributes[n].identifying)
-    return Link(relation.name, statement.inverse, statement.object.id, "\n".join(identifying), statement.start)
+def link_of(
+    relation: Relation, inverse: bool, target: str, attributes: Iterable[tuple[str, Value | PageRef]], at: int
+) -> Link:
+    """The link that a statement makes."""
+    identifying = (f"{name}={_text(value)}" for name, value in attributes if relation.attributes[name].identifying)
+    return Link(relation.name, inverse, target, "\n".join(identifying), at)
 
 
 def _text(value: Value | PageRef) -> str:
@@ -159,15 +166,20 @@ def _keys_of(ontology: Ontology, type_name: str) -> list[tuple[str, tuple[str, .
     return found
 
 
-def _key_values(page: Page, keys: list[tuple[str, tuple[str, ...]]]) -> Iterator[KeyValue]:
-    """Nothing of a key of which a part is not stated. Of an attribute with many values, each is a key."""
-    stated = {s.key: s for s in page.statements if not isinstance(s.object, PageRef)}
+def key_values(
+    keys: Iterable[tuple[str, tuple[str, ...]]],
+    stated: Mapping[str, Sequence[tuple[str, int]]],
+    name: str,
+    name_at: int,
+) -> Iterator[KeyValue]:
+    """What a page has for keys of types, given the texts of its attributes' values, and its name, with their places.
+
+    Nothing of a key of which a part is not stated. Of an attribute with many values, each is a key.
+    """
     for owner, key in keys:
         if len(key) == 1 and key[0] in stated:
-            for statement in page.statements:
-                if statement.key == key[0]:
-                    yield KeyValue(owner, key, (_text(statement.object),), statement.start)
-        elif all(name in stated or name == "name" for name in key):
-            values = tuple(page.name if name == "name" else _text(stated[name].object) for name in key)
-            at = stated[key[-1]].start if key[-1] in stated else page.name_span[0]
-            yield KeyValue(owner, key, values, at)
+            for value, at in stated[key[0]]:
+                yield KeyValue(owner, key, (value,), at)
+        elif all(part in stated or part == "name" for part in key):
+            values = tuple(name if part == "name" else stated[part][-1][0] for part in key)
+            yield KeyValue(owner, key, values, stated[key[-1]][-1][1] if key[-1] in stated else name_at)

@@ -85,7 +85,7 @@ def _words(source: Source, entry: Entry) -> tuple[str, ...]:
 
 
 def _read_deprecation(source: Source, entry: Entry, siblings: Collection[str]) -> Deprecation:
-    found = read_mapping(source, entry, "'deprecated'", known=("since", "use"))
+    found = read_mapping(source, entry, "'deprecated'", known=("since", "use"), may_be_empty=True)
     since = read_word(source, found["since"]) if "since" in found else None
     if since is not None:
         check_version(source, found["since"][1], since)

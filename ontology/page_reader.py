@@ -1,6 +1,6 @@
 """Reads wiki pages against an ontology. Every fault is a finding at its place; what holds beside it is still read.
 
-Most pages are plain and right: they are read by ``ontology.plain_pages``, and here only what it leaves.
+A check of many pages reads most of them by ``ontology.plain_pages``, and here only what it leaves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from ontology.attributes import NAME_ATTRIBUTE, PAGE_KEYS
 from ontology.emit_yaml import scalar
 from ontology.findings import Edit, Finding, did_you_mean, shown
 from ontology.pages import Page, PageRef, Statement, page_id
-from ontology.plain_pages import read_plain_page
 from ontology.plain_yaml import NULLS
 from ontology.schema import Attribute, Described, EntityType, Ontology
 from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
@@ -41,9 +40,6 @@ class PageReader:
         A page comes back wherever its type and name can be told, with the statements that hold, also beside findings:
         so that pages can be checked against each other. Only a page without errors should be believed.
         """
-        plain = read_plain_page(text, file=file, vocabulary=self._plain)
-        if plain is not None:
-            return plain, []
         source = Source(file, text)
         closing = _find_front_matter(source)
         page = None if closing is None else self._read_front_matter(source, *closing)
@@ -127,13 +123,6 @@ class PageReader:
             if not source.partial and not _is_stated(attribute.name, found):
                 _report_missing(source, entity_type, attribute, until)
         return out
-
-    def _plain(self, type_name: str) -> Vocabulary | None:
-        """What keys mean on pages of a type of which there may be pages without more ado."""
-        entity_type = self._ontology.types.get(type_name)
-        if entity_type is None or entity_type.abstract or entity_type.deprecated is not None:
-            return None
-        return self._vocabulary(type_name)
 
     def _vocabulary(self, type_name: str) -> Vocabulary:
         found = self._vocabularies.get(type_name)

@@ -1,74 +1,97 @@
-"""Reads pages that are written plainly and in which nothing is wrong, as nearly all are, in a third of the time.
+"""The facts of pages that are written plainly and in which nothing is wrong, as nearly all are, in a third of the time.
 
-Whatever is not plain (``ontology.plain_yaml``), or is wrong in any way, is left to ``ontology.page_reader``, which
-gives the same page where both can read it, and reports what is wrong: here nothing is ever reported.
+Whatever is not plain (``ontology.plain_yaml``), or is wrong in any way, is left to ``ontology.page_reader``, whose page
+has the same facts where both can read it, and which reports what is wrong: here nothing is ever reported.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Collection
 
-from ontology.pages import Page, PageRef, Statement, page_id
-from ontology.plain_yaml import Mapping, Node, NotPlain, read_mapping
+from ontology.facts import Limits, Link, PageFacts, Reference, key_values, link_of, prose_links
+from ontology.pages import PageRef
+from ontology.plain_yaml import Entry, Mapping, Node, NotPlain, read_entries
+from ontology.schema import Ontology
 from ontology.values import BadValue, read_value
-from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabulary
-from ontoloom.records import Value
-
-Pairs = tuple[tuple[str, Value | PageRef], ...]
-
-
-def read_plain_page(text: str, *, file: str, vocabulary: Callable[[str], Vocabulary | None]) -> Page | None:
-    """The page that a text is, given what keys mean on pages of a type; None where it is not plain, or not right."""
-    end = text.find("\n---", 3)
-    if not text.startswith("---\n") or not text.startswith("\n", end + 4) or "<<<<<<<" in text:
-        return None
-    try:
-        return _read(read_mapping(text[4:end], 4), file, vocabulary, end + 5)
-    except (NotPlain, BadValue, KeyError):
-        return None
+from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabulary, vocabulary_of
+from ontoloom.names import name_key
+from ontoloom.records import Value, canonical_text
 
 
-def _read(found: Mapping, file: str, vocabulary: Callable[[str], Vocabulary | None], body_start: int) -> Page:
-    name_at, name = found.pop("name")
-    known = vocabulary(_word(found.pop("type")[1]))
-    if known is None:
-        raise NotPlain
-    aliases = _items(found.pop("aliases")[1]) if "aliases" in found else []
-    sources = found.pop("source")[1] if "source" in found else None
-    description = _word(found.pop("description")[1]) if "description" in found else ""
-    statements: list[Statement] = []
-    for key, (at, node) in found.items():
-        word = known.words[key]
-        if type(word) is AttributeWord:
-            _read_attribute(word, at, node, statements)
-        elif type(word) is RelationWord:
-            _read_relation(word, at, node, statements)
-        else:
-            assert type(word) is dict
-            for part, (part_at, value) in _fields(node).items():
-                _read_attribute(word[part], part_at, value, statements)
-    for attribute in known.required:
-        record, _, part = attribute.name.partition(".")
-        if record not in found or (part and part not in found[record][1][0]):
-            raise NotPlain
-    name_word = known.words["name"]
-    assert type(name_word) is AttributeWord
-    return Page(
-        page_id(file),
-        file,
-        known.type,
-        str(_value(name_word, name)),
-        tuple(map(_word, aliases)),
-        tuple(statements),
-        tuple(str(_value(SOURCE, one)) for one in (_items(sources) if type(sources[0]) is list else [sources]))
-        if sources
-        else (),
-        body_start,
-        (name_at, name[2]),
-        (name[1], *(alias[1] for alias in aliases)),
-        " ".join(description.split()),
-    )
+class PlainReader:
+    """Reads plain pages of an ontology."""
+
+    def __init__(self, ontology: Ontology, limits: Limits) -> None:
+        self._ontology = ontology
+        self._limits = limits
+        self._vocabularies: dict[str, Vocabulary] = {}
+
+    def read(self, text: str, page_id: str) -> PageFacts | None:
+        """The facts of a page; None where it is not plain, or not right."""
+        end = text.find("\n---", 3)
+        if not text.startswith("---\n") or not text.startswith("\n", end + 4) or "<<<<<<<" in text:
+            return None
+        try:
+            return self._read(read_entries(text[4:end], 4), text, page_id, end + 5)
+        except (NotPlain, BadValue, KeyError):
+            return None
+
+    def _read(self, found: dict[str, Entry], text: str, page_id: str, body_start: int) -> PageFacts:
+        vocabulary = self._vocabulary(_word(found.pop("type").read()))
+        words, keys, limited = vocabulary.words, self._limits.keys[vocabulary.type], self._limits.relations
+        name_word = words["name"]
+        assert type(name_word) is AttributeWord
+        name_at = found["name"].at
+        name = found.pop("name").read()
+        labels = [(str(_value(name_word, name)), name[1])]
+        if "aliases" in found:
+            labels += [(_word(alias), alias[1]) for alias in _items(found.pop("aliases").read())]
+        if "source" in found:
+            _check_sources(found.pop("source"))
+        if "description" in found:
+            _word(found.pop("description").read())
+        references: list[Reference] = []
+        links: list[Link] = []
+        stated: dict[str, list[tuple[str, int]]] = {}
+        for key, entry in found.items():
+            word = words[key]
+            if type(word) is AttributeWord:
+                if entry.text and entry.text in word.right and not keys:
+                    continue
+                values = _read_attribute(word, entry.at, entry.read())
+                if entry.text and len(word.right) < MOST_KNOWN:
+                    word.right.add(entry.text)
+                if keys:
+                    stated[key] = values
+            elif type(word) is RelationWord:
+                _read_relation(word, entry, references, links if word.relation.name in limited else None)
+            else:
+                assert type(word) is dict
+                for part, (at, node) in _fields(entry.read()).items():
+                    stated[f"{key}.{part}"] = _read_attribute(word[part], at, node)
+        _check_required(vocabulary, found, stated)
+        page_links, file_links = prose_links(text, body_start)
+        return PageFacts(
+            page_id,
+            vocabulary.type,
+            labels[0][0],
+            tuple((name_key(label), label, at) for label, at in labels),
+            tuple(references),
+            page_links,
+            file_links,
+            tuple(links),
+            tuple(key_values(keys, stated, labels[0][0], name_at)),
+        )
+
+    def _vocabulary(self, type_name: str) -> Vocabulary:
+        found = self._vocabularies.get(type_name)
+        if found is None:
+            entity_type = self._ontology.types[type_name]
+            if entity_type.abstract or entity_type.deprecated is not None:
+                raise NotPlain
+            found = self._vocabularies[type_name] = vocabulary_of(self._ontology, type_name)
+        return found
 
 
 def _word(node: Node) -> str:
@@ -93,6 +116,18 @@ def _fields(node: Node) -> Mapping:
     return node[0]
 
 
+def _check_sources(entry: Entry) -> None:
+    node = entry.read()
+    for one in node[0] if type(node[0]) is list else [node]:
+        _value(SOURCE, one)
+
+
+def _check_required(vocabulary: Vocabulary, found: dict[str, Entry], stated: Collection[str]) -> None:
+    for attribute in vocabulary.required:
+        if attribute.name not in found and attribute.name not in stated:
+            raise NotPlain
+
+
 def _value(word: AttributeWord, node: Node) -> Value:
     raw = node[0]
     if type(raw) is str:
@@ -107,68 +142,60 @@ def _value(word: AttributeWord, node: Node) -> Value:
     return value
 
 
-def _read_attribute(word: AttributeWord, at: int, node: Node, out: list[Statement]) -> None:
+def _read_attribute(word: AttributeWord, at: int, node: Node) -> list[tuple[str, int]]:
+    """The canonical texts of values, and where they are stated."""
     attribute = word.attribute
     if attribute.deprecated is not None:
         raise NotPlain
     if type(node[0]) is not list:
         if attribute.at_least > 1:
             raise NotPlain
-        out.append(Statement(attribute.name, _value(word, node), (), at, node[2]))
-        return
-    values = [_value(word, item) for item in node[0]]
-    if not attribute.many or not _are_so_many(word, values):
-        raise NotPlain
-    out += [Statement(attribute.name, v, (), i[1], i[2]) for v, i in zip(values, node[0], strict=True)]
-
-
-def _are_so_many(word: AttributeWord, values: list[Value]) -> bool:
-    """Whether there are as many different values as there should be."""
-    attribute = word.attribute
+        return [(canonical_text(_value(word, node)), at)]
+    values = [(canonical_text(_value(word, item)), item[1]) for item in node[0]]
     few_enough = attribute.at_most is None or len(values) <= attribute.at_most
-    return attribute.at_least <= len(values) == len(set(values)) and few_enough
+    different = len({value for value, _ in values})
+    if not (attribute.many and attribute.at_least <= len(values) == different and few_enough):
+        raise NotPlain
+    return values
 
 
-def _read_relation(word: RelationWord, at: int, node: Node, out: list[Statement]) -> None:
-    relation = word.relation
+def _read_relation(word: RelationWord, entry: Entry, references: list[Reference], links: list[Link] | None) -> None:
+    """Adds the pages that a relation leads to; to ``links`` where it has limits."""
+    relation, inverse = word.relation, word.inverse
     if relation.deprecated is not None:
         raise NotPlain
-    if type(node[0]) is not list:
-        out.append(Statement(relation.name, *_target(word, node), at, node[2], word.inverse))
-        return
-    most = word.limit.most
+    node = entry.read()
+    listed = type(node[0]) is list
     seen = set()
-    for item in node[0]:
-        target, attributes = _target(word, item)
-        seen.add((target.id, *(pair for pair in attributes if relation.attributes[pair[0]].identifying)))
-        out.append(Statement(relation.name, target, attributes, item[1], item[2], word.inverse))
-    if len(seen) < len(node[0]) or (most is not None and len(seen) > most):
-        raise NotPlain
-
-
-def _target(word: RelationWord, node: Node) -> tuple[PageRef, Pairs]:
-    if type(node[0]) is not dict:
-        if word.required:
+    for item in node[0] if listed else [node]:
+        fields = item[0] if type(item[0]) is dict else None
+        target = fields["target"][1] if fields is not None else item
+        target_id = _word(target)
+        references.append((target_id, target[1], relation.name, inverse, ""))
+        attributes = _read_fields(word, fields or {}, references)
+        if not word.required <= {name for name, _ in attributes}:
             raise NotPlain
-        return PageRef(_word(node), node[1]), ()
-    fields = node[0]
-    target = fields["target"][1]
-    if not word.required <= fields.keys():
+        link = link_of(relation, inverse, target_id, attributes, item[1] if listed else entry.at)
+        seen.add(link[2:4])
+        if links is not None:
+            links.append(link)
+    if len(seen) < (len(node[0]) if listed else 1) or (word.limit.most or len(seen)) < len(seen):
         raise NotPlain
-    pairs = [
-        (name, value)
-        for name in sorted(fields)
-        if name != "target"
-        for value in _values(word.attributes[name], fields[name][1])
-    ]
-    return PageRef(_word(target), target[1]), tuple(pairs)
 
 
-def _values(word: AttributeWord, node: Node) -> list[Value | PageRef]:
-    """The value of a relation's attribute; of one that holds many its values, by their text."""
-    attribute = word.attribute
-    if type(node[0]) is list:
-        raise NotPlain
-    if attribute.type == "reference":
-        return [PageRef(_word(node), node[1])]
-    return [_value(word, node)]
+def _read_fields(word: RelationWord, fields: Mapping, references: list[Reference]) -> list[tuple[str, Value | PageRef]]:
+    """The attributes of a relation, by name."""
+    found: list[tuple[str, Value | PageRef]] = []
+    for name in sorted(fields):
+        if name == "target":
+            continue
+        one, node = word.attributes[name], fields[name][1]
+        if one.attribute.type == "reference":
+            page_id = _word(node)
+            references.append((page_id, node[1], word.relation.name, False, name))
+            found.append((name, PageRef(page_id, node[1])))
+        elif type(node[0]) is str:
+            found.append((name, _value(one, node)))
+        else:
+            raise NotPlain
+    return found

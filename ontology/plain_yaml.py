@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 NULLS = ("~", "null", "Null", "NULL")
 """YAML's words for nothing."""
@@ -19,6 +19,8 @@ Node = tuple[Any, int, int]
 last."""
 Mapping = dict[str, tuple[int, Node]]
 """Nodes by key, each with the place of the key."""
+Line = tuple[int, str]
+"""A line, and the place of its first character."""
 
 KEY = r"[A-Za-z_][A-Za-z0-9_]*"
 COMMENT = r"(?: +#.*)?"
@@ -40,36 +42,46 @@ class NotPlain(Exception):
     """To be read by a YAML parser."""
 
 
-def read_mapping(text: str, at: int) -> Mapping:
-    """The mapping that a text states, which begins at a place. Raises NotPlain."""
+class Entry(NamedTuple):
+    """What is said under a key that is written at ``at``: ``text`` on its line, which begins at ``begin``, or else the
+    lines ``below``."""
+
+    at: int
+    begin: int
+    text: str
+    below: list[Line]
+
+    def read(self) -> Node:
+        """Raises NotPlain."""
+        return shift(read_inline(self.text), self.begin) if self.text else _read_block(self.below)
+
+
+def read_entries(text: str, at: int) -> dict[str, Entry]:
+    """The keys of the mapping that a text states, which begins at a place. Raises NotPlain."""
     if not text.replace("\n", " ").isprintable():  # no tab, no control character, no blank but the ordinary
         raise NotPlain
-    found: Mapping = {}
-    below: list[tuple[int, str]] = []
-    above = ""
+    found: dict[str, Entry] = {}
+    below: list[Line] | None = None
     for line in text.split("\n"):
         key, colon, value = line.partition(": ")
         if colon and value and key not in found and _is_key(key):
-            if above:
-                found[above] = found[above][0], _read_block(below)
-                above = ""
-            found[key] = at, _shift(_read_inline(value), at + len(key) + 2)
+            found[key] = Entry(at, at + len(key) + 2, value, _NONE)
+            below = None
         elif not line or line.lstrip(" ")[:1] in ("", "#"):
             pass
-        elif above and line[0] in " -":
+        elif below is not None and line[0] in " -":
             below.append((at, line))
         else:
             key = line[:-1]
             if line[-1] != ":" or key in found or not _is_key(key):
                 raise NotPlain
-            if above:
-                found[above] = found[above][0], _read_block(below)
-            above, below = key, []
-            found[key] = at, ("", at, at)
+            below = []
+            found[key] = Entry(at, 0, "", below)
         at += len(line) + 1
-    if above:
-        found[above] = found[above][0], _read_block(below)
     return found
+
+
+_NONE: list[Line] = []
 
 
 @lru_cache(maxsize=4096)
@@ -78,8 +90,8 @@ def _is_key(text: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _read_inline(text: str) -> Node:
-    """A value on one line; places count from its beginning."""
+def read_inline(text: str) -> Node:
+    """A value on one line; places count from its beginning. Raises NotPlain."""
     match = INLINE.fullmatch(text)
     if match is None:
         raise NotPlain
@@ -107,17 +119,17 @@ def _read_item(text: str, at: int) -> Node:
     return text, at, end
 
 
-def _shift(node: Node, by: int) -> Node:
+def shift(node: Node, by: int) -> Node:
     """The node at a place that is further on."""
     what, start, end = node
     if type(what) is list:
-        what = [_shift(item, by) for item in what]
+        what = [shift(item, by) for item in what]
     elif type(what) is dict:
-        what = {key: (at + by, _shift(value, by)) for key, (at, value) in what.items()}
+        what = {key: (at + by, shift(value, by)) for key, (at, value) in what.items()}
     return what, start + by, end + by
 
 
-def _read_block(lines: list[tuple[int, str]]) -> Node:
+def _read_block(lines: list[Line]) -> Node:
     """The list or mapping that lines below a key state, each given with its place."""
     if not lines:
         raise NotPlain
@@ -133,7 +145,7 @@ def _read_block(lines: list[tuple[int, str]]) -> Node:
     return _whole(fields)
 
 
-def _read_list(lines: list[tuple[int, str]], column: int) -> Node:
+def _read_list(lines: list[Line], column: int) -> Node:
     nodes: list[Node] = []
     fields: Mapping = {}
     margin = " " * column
@@ -150,7 +162,7 @@ def _read_list(lines: list[tuple[int, str]], column: int) -> Node:
             _read_field(fields, f"{margin}  {line[column + 2 :]}", column + 2, at)
             nodes.append(_whole(fields))
         else:
-            nodes.append(_shift(_read_inline(line[column + 2 :]), at + column + 2))
+            nodes.append(shift(read_inline(line[column + 2 :]), at + column + 2))
     return nodes, lines[0][0] + column, nodes[-1][2]
 
 
@@ -159,7 +171,7 @@ def _read_field(fields: Mapping, line: str, column: int, at: int) -> None:
     key, colon, value = line[column:].partition(": ")
     if line[:column].strip(" ") or not (colon and value and _is_key(key)) or key in fields:
         raise NotPlain
-    fields[key] = at + column, _shift(_read_inline(value), at + column + len(key) + 2)
+    fields[key] = at + column, shift(read_inline(value), at + column + len(key) + 2)
 
 
 def _whole(fields: Mapping) -> Node:

@@ -18,6 +18,8 @@ class AttributeWord:
 
     attribute: Attribute
     known: dict[str, Value] = field(default_factory=dict)
+    right: set[str] = field(default_factory=set)
+    """Whole texts behind its key in which nothing is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class Wiki:
     def _check_links(self, page: PageFacts) -> Iterable[Breach]:
         """Warns of links in the prose that lead to no page or file."""
         for wanted, at in page.page_links:
-            if wanted.removesuffix(PAGE_SUFFIX) not in self.files:
+            if wanted not in self.files and wanted.removesuffix(PAGE_SUFFIX) not in self.files:
                 message = f"the link {shown(f'[[{wanted}]]')} leads to no page"
                 yield Breach(page.id, at, "dead-link", message, self.propose(wanted), "warning")
         for target, at in page.file_links:

@@ -15,5 +15,8 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():  # all that was made is old now, so that it is not looked at at once
+            gc.freeze()
+            gc.unfreeze()
         if enabled:
             gc.enable()

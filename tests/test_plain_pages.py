@@ -11,15 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from ontology import page_reader, read_ontology
+from ontology import read_ontology
+from ontology.facts import Limits, facts_of
 from ontology.page_reader import PageReader
-from ontology.plain_pages import read_plain_page
-from ontology.plain_yaml import NotPlain, read_mapping
+from ontology.plain_pages import PlainReader
+from ontology.plain_yaml import NotPlain, read_entries
+from ontology.read import compile_ontology
+from ontology.schema import Ontology
 from ontology.strict_yaml import Source, compose, end, entries, start
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "ai-infra"
 ONTOLOGY = read_ontology(EXAMPLE / "ontology.yaml")
-READER = PageReader(ONTOLOGY)
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((EXAMPLE / "wiki").glob("*.md"))}
 FRONT_MATTER = {name: text.split("\n---\n")[0][4:] for name, text in PAGES.items()}
 
@@ -38,7 +40,7 @@ def tree(text: str, node: Node) -> tuple[Any, ...]:
 def check(text: str) -> bool:
     """Whether a text is plain; what was read of it is what the parser reads, and nothing is to be reported."""
     try:
-        found = read_mapping(text, 0)
+        found = {key: (entry.at, entry.read()) for key, entry in read_entries(text, 0).items()}
     except NotPlain:
         return False
     source = Source("f", text)
@@ -48,15 +50,18 @@ def check(text: str) -> bool:
     return True
 
 
-def check_page(text: str) -> bool:
-    """Whether a page is plain; it is then the page that is read without that, of which nothing is reported."""
-    page = read_plain_page(text, file="x.md", vocabulary=READER._plain)
-    if page is None:
+def check_page(text: str, ontology: Ontology = ONTOLOGY) -> bool:
+    """Whether a page is plain; it has then the facts of the page that is fully read, of which nothing is reported."""
+    limits = Limits(ontology)
+    reader = PlainReader(ontology, limits)
+    facts = reader.read(text, "x")
+    if facts is None:
         return False
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_reader, "read_plain_page", lambda *_, **__: None)
-        expected = PageReader(ONTOLOGY).read(text, file="x.md")
-    assert (page, []) == expected
+    page, findings = PageReader(ontology).read(text, file="x.md")
+    assert findings == []
+    assert page is not None
+    assert facts == facts_of(page, text, limits)
+    assert reader.read(text, "x") == facts  # by what is known from the first time
     return True
 
 
@@ -110,6 +115,66 @@ NOT_PLAIN = [
 @pytest.mark.parametrize("text", NOT_PLAIN)
 def test_what_is_left_to_the_parser(text: str) -> None:
     assert not check(text)
+
+
+STRICT, _ = compile_ontology(
+    """\
+ontology: strict
+version: 1.0.0
+types:
+  Thing: {abstract: true}
+  Book:
+    is_a: Thing
+    keys: [[vendor, version], [hardware.serial]]
+    attributes:
+      vendor: {type: string}
+      version: {type: string, required: true}
+      isbn: {type: string, unique: true, many: {min: 2, max: 3}}
+      size: {type: quantity, unit: cm}
+      made: {type: datetime}
+      old: {type: string, deprecated: {}}
+      kind: {type: enum, values: {a: {deprecated: {use: b}}, b: {}}}
+      hardware: {type: record, fields: {serial: {type: integer, min: 1}, memory: {type: number}}}
+  Shelf: {deprecated: {}}
+relations:
+  part_of:
+    domain: Book
+    range: Book
+    acyclic: true
+    inverse: has_part
+    cardinality: {subjects: 0..2}
+    attributes: {where: {type: string, identifying: true, required: true}, on: {type: reference, to: Book}}
+  next_to: {domain: Book, range: Book, cardinality: one, asymmetric: true}
+""",
+    file="ontology.yaml",
+)
+assert STRICT is not None
+STATED = st.sampled_from([
+    "vendor: v", "version: 1.10", "version: 'x'", "isbn: [a, b]", "isbn: a", "isbn: [a, a]", "isbn: [a, b, c, d]",
+    "size: 3 cm", "size: 3", "made: 2024-05-01T10:00:00+02:00", "old: x", "kind: a", "kind: b",
+    "hardware: {serial: 3, memory: 1.5}", "hardware: {serial: 0}", "hardware:\n  serial: 7", "hardware: 7",
+    "part_of: {target: x, where: in}", "part_of: x", "part_of: [{target: x, where: in}, {target: x, where: on, on: y}]",
+    "part_of:\n  - {target: x, where: in}\n  - target: y\n    where: in", "has_part: [{target: x, where: a}]",
+    "has_part: [{target: x, where: a}, {target: y, where: a}, {target: z, where: a}]", "next_to: y", "next_to: [x]",
+    "next_to: [x, y]", "part_of: {target: x, where: in, on: [y]}", "aliases: [Z, ' z ']", "source: https://a.org",
+    "source: a.org", "description: some words", "unknown: x", "isbn:\n- 'b'\n- c # d",
+])  # fmt: skip
+
+
+@given(
+    st.sampled_from(["Book", "Book", "Book", "Thing", "Shelf", "Nothing"]),
+    st.lists(STATED, max_size=6, unique_by=lambda text: text.partition(":")[0]),
+)
+def test_pages_of_a_strict_ontology_have_the_facts_that_the_full_reader_gives(kind: str, stated: list[str]) -> None:
+    assert STRICT is not None
+    text = "\n".join(["---", f"type: {kind}", "name: N", *stated, "---", "See [[x]] and `[[y]]`.", ""])
+    check_page(text, STRICT)
+
+
+def test_a_right_page_of_it_is_plain() -> None:
+    assert STRICT is not None
+    lines = ["version: 1.10", "vendor: v", "isbn: [a, b]", "hardware: {serial: 3}", "next_to: y"]
+    assert check_page("\n".join(["---", "type: Book", "name: N", *lines, "---", "[a](b.md)"]), STRICT)
 
 
 WORDS = st.sampled_from([
