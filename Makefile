@@ -47,7 +47,7 @@ wheel-test: setup ## Build the wheel and use it from an empty folder.
 	@.ci/wheel-test $(VENV)
 
 lock: ## Pin the versions that `make` installs.
-	@$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 --extra cpu --extra sqlalchemy --extra postgres --group dev --group peers pyproject.toml -o constraints.txt
+	@$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 --extra cpu --extra sqlalchemy --extra postgres --extra rdf --group dev --group peers pyproject.toml -o constraints.txt
 
 clean: ## Remove the environment and everything generated.
 	rm -rf $(VENV) build dist .cache .ontoloom .hypothesis .mypy_cache .pytest_cache .ruff_cache

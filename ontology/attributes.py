@@ -64,8 +64,7 @@ def read_attributes(
         if name == "name" and place == "type":
             found[name] = _read_name(source, (key, node))
             continue
-        siblings = [other for other in declared if other != name]
-        for attribute in _read_attribute(source, (key, node), prefix + name, place, types, siblings):
+        for attribute in _read_attribute(source, (key, node), prefix + name, place, types, declared):
             found[attribute.name] = attribute
     return found
 
@@ -124,7 +123,7 @@ def _read_attribute(
         _report_type(source, found["type"][1], value_type, place)
         return []
     _check_keys(source, entry, name, found, value_type, place)
-    labels = read_labels(source, found, siblings=siblings)
+    labels = read_labels(source, found, siblings=siblings, own=name.rpartition(".")[2])
     if value_type == "record":
         if "fields" not in found:
             return []
@@ -278,7 +277,7 @@ def _read_enum_value(source: Source, name: str, declared: Entries, seen: dict[st
     for item in synonyms.value if isinstance(synonyms, SequenceNode) else ():
         if isinstance(item, ScalarNode):
             _check_spelling(source, seen, item.value.strip(), name, item)
-    return EnumValue(name, **read_labels(source, found, siblings=[other for other in declared if other != name]))
+    return EnumValue(name, **read_labels(source, found, siblings=declared, own=name))
 
 
 def _check_spelling(source: Source, seen: dict[str, str], spelling: str, name: str, node: Node) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ontology.check_cache import CheckCache, Checks, Row, Stamp
+from ontology.constraints import Breach
 from ontology.emit_yaml import scalar
 from ontology.facts import Limits, PageFacts, facts_of
 from ontology.findings import Edit, Finding, FindingsError
@@ -20,8 +22,8 @@ from ontology.pages import page_id
 from ontology.plain_pages import PlainReader
 from ontology.read import compile_ontology
 from ontology.schema import Ontology
-from ontology.strict_yaml import Source, read_source
-from ontology.wiki import PAGE_SUFFIX, Breach, Wiki
+from ontology.strict_yaml import Source, read_bytes, read_source
+from ontology.wiki import PAGE_SUFFIX, Wiki
 from ontoloom.progress import OnProgress, Progress, silent
 from ontoloom.uncollected import uncollected
 
@@ -177,13 +179,14 @@ class PageChecker:
         self._reader = PageReader(ontology)
 
     def check(self, file: str, stamp: Stamp | None = None) -> Checks:
+        with suppress(OSError, UnicodeDecodeError):  # reported below
+            facts = self._plain.read(read_bytes(file).decode(), page_id(file))
+            if facts is not None:
+                return Checks(stamp, facts, ())
         try:
             text = read_source(file).text
         except FindingsError as error:
             return Checks(stamp, None, tuple(map(_row, error.findings)))
-        facts = self._plain.read(text, page_id(file))
-        if facts is not None:
-            return Checks(stamp, facts, ())
         page, findings = self._reader.read(text, file=file)
         facts = facts_of(page, text, self._limits) if page is not None else None
         return Checks(stamp, facts, tuple(map(_row, findings)))

@@ -7,11 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ontology.facts import PageFacts, is_limited
-from ontology.findings import shown
+from ontology.findings import Severity, shown
 from ontology.schema import Ontology, Relation
 
-Breach = tuple[str, int, str, str, str]
-"""The id of a page, a place in its text, a code, a message and a fix."""
+
+class Breach(NamedTuple):
+    """What is wrong at a place of a page's text."""
+
+    page: str
+    at: int
+    code: str
+    message: str
+    fix: str
+    severity: Severity = "error"
+    wrong: str = ""
+    """What stands there, and can only mean what is right."""
+    right: str = ""
 
 
 class Link(NamedTuple):
@@ -33,7 +44,7 @@ def check_values(pages: Mapping[str, PageFacts], files: Mapping[str, str]) -> It
             if other != page.id:
                 what = " and ".join(f"{name} {shown(value)}" for name, value in zip(key, values, strict=True))
                 message = f"{what} is that of the page {files[other]}"
-                yield page.id, at, "not-unique", message, "correct one of them, or merge the pages"
+                yield Breach(page.id, at, "not-unique", message, "correct one of them, or merge the pages")
 
 
 def check_links(ontology: Ontology, pages: Mapping[str, PageFacts]) -> Iterator[Breach]:
@@ -66,7 +77,7 @@ def _check_objects(relation: Relation, links: Sequence[Link], pages: Mapping[str
     for page in pages.values() if least else ():
         if page.type in relation.domain and len(of.get(page.id, ())) < least:
             message = f"{page.type} needs at least {least} '{relation.name}', and has {len(of.get(page.id, ()))}"
-            yield page.id, 0, "too-few-values", message, f"add '{relation.name}:'"
+            yield Breach(page.id, 0, "too-few-values", message, f"add '{relation.name}:'")
 
 
 def _check_subjects(relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts]) -> Iterator[Breach]:
@@ -81,7 +92,7 @@ def _check_subjects(relation: Relation, links: Sequence[Link], pages: Mapping[st
         if page.type in relation.range and len(of.get(page.id, ())) < least:
             starts = " or ".join(relation.domain)
             message = f"at least {least} {starts} must be '{relation.name}' this, and {len(of.get(page.id, ()))} are"
-            yield page.id, 0, "too-few-values", message, "state it on their pages"
+            yield Breach(page.id, 0, "too-few-values", message, "state it on their pages")
 
 
 def _check_most(what: str, most: int | None, links: Sequence[Link]) -> Iterator[Breach]:
@@ -90,7 +101,7 @@ def _check_most(what: str, most: int | None, links: Sequence[Link]) -> Iterator[
         others = ", ".join(sorted({other.page for other in links} - {link.page}))
         if others:
             message = f"{what} may be stated of {most} at most, and there are {len(links)}; see also {others}"
-            yield link.page, link.at, "too-many-values", message, "remove what does not hold"
+            yield Breach(link.page, link.at, "too-many-values", message, "remove what does not hold")
 
 
 def _alike(links: Sequence[Link]) -> list[list[Link]]:
@@ -140,4 +151,4 @@ def _check_cycles(relation: Relation, links: Sequence[Link]) -> Iterator[Breach]
 def _circle(relation: Relation, link: Link, way: Sequence[str], code: str) -> Breach:
     shown_way = " → ".join(way if len(way) <= 8 else [*way[:4], "…", *way[-3:]])
     message = f"'{relation.name}' leads in a circle: {shown_way}"
-    return link.page, link.at, code, message, "remove one of them" if len(way) > 2 else "remove it"
+    return Breach(link.page, link.at, code, message, "remove one of them" if len(way) > 2 else "remove it")

@@ -20,7 +20,7 @@ TYPE_KEYS = ("is_a", "mixins", "abstract", "disjoint", "keys", "attributes", *LA
 def read_entity_types(source: Source, declared: Entries, imported: Mapping[str, EntityType]) -> dict[str, EntityType]:
     """Imported and declared types by name, with all that they inherit."""
     check_names(source, [key for key, _ in declared.values()], "type")
-    known = [*imported, *declared]
+    known = dict.fromkeys([*imported, *declared])
     own = {name: _read_type(source, name, declared, known) for name in declared}
     types = inherit(source, own, declared, imported)
     for name in declared:
@@ -34,16 +34,15 @@ def _read_type(source: Source, name: str, declared: Entries, types: Collection[s
     attributes = {"name": NAME_ATTRIBUTE}
     if "attributes" in found:
         attributes |= read_attributes(source, found["attributes"], place="type", types=types)
-    others = [other for other in types if other != name]
     return EntityType(
         name,
         attributes,
         parent=(read_word(source, found["is_a"]) or "") if "is_a" in found else "",
         mixins=read_types(source, found["mixins"], types) if "mixins" in found else (),
         abstract="abstract" in found and read_flag(source, found["abstract"]),
-        disjoint=read_types(source, found["disjoint"], others) if "disjoint" in found else (),
+        disjoint=read_types(source, found["disjoint"], types) if "disjoint" in found else (),
         keys=_read_keys(source, found["keys"]) if "keys" in found else (),
-        **read_labels(source, found, siblings=others),
+        **read_labels(source, found, siblings=types, own=name),
     )
 
 

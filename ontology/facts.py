@@ -145,7 +145,7 @@ def link_of(
     relation: Relation, inverse: bool, target: str, attributes: Iterable[tuple[str, Value | PageRef]], at: int
 ) -> Link:
     """The link that a statement makes."""
-    identifying = (f"{name}={_text(value)}" for name, value in attributes if relation.attributes[name].identifying)
+    identifying = [f"{name}={_text(value)}" for name, value in attributes if relation.attributes[name].identifying]
     return Link(relation.name, inverse, target, "\n".join(identifying), at)
 
 

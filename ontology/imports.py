@@ -10,12 +10,25 @@ from typing import TypeVar
 from yaml.nodes import MappingNode, Node, SequenceNode
 
 from ontology.findings import Finding, FindingsError, shown
-from ontology.schema import Attribute, Deprecation, EntityType, Ontology, Relation
+from ontology.schema import Attribute, Deprecation, EntityType, Ontology, Relation, least_types
 from ontology.shapes import Entry, read_mapping, read_word
 from ontology.strict_yaml import Source, read_source
 
-Compile = Callable[[Source, tuple[Path, ...]], tuple[Ontology | None, list[Finding]]]
-"""Compiles a source that files import, the outermost first."""
+MOST_FILES = 64
+"""Files that may import each other in a row."""
+MOST_NAMES = 10_000
+"""Types and relations that may be imported: a few files that import the next one twice make as many as one likes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Importing:
+    """The files that import the one being read, the outermost first; and what files came to that were read before."""
+
+    files: tuple[Path, ...] = ()
+    known: dict[Path, Ontology | None] = field(default_factory=dict)
+
+
+Compile = Callable[[Source, Importing], tuple[Ontology | None, list[Finding]]]
 Named = TypeVar("Named", EntityType, Relation)
 
 
@@ -28,7 +41,7 @@ class Imported:
     files: list[str] = field(default_factory=list)
 
 
-def read_imports(source: Source, entry: Entry, importing: tuple[Path, ...], compile_source: Compile) -> Imported:
+def read_imports(source: Source, entry: Entry, importing: Importing, compile_source: Compile) -> Imported:
     """Reads what a file imports. Findings of the other files are added to the source's, under their own names."""
     imported, here = Imported(), Path(source.file)
     for item in entry[1].value if isinstance(entry[1], SequenceNode) else [entry[1]]:
@@ -36,24 +49,42 @@ def read_imports(source: Source, entry: Entry, importing: tuple[Path, ...], comp
         if name is None:
             continue
         path = here.parent / name
-        if path.resolve() in {one.resolve() for one in (*importing, here)}:
-            chain = " imports ".join(one.name for one in (*importing, here, path))
+        if path.resolve() in {one.resolve() for one in (*importing.files, here)}:
+            chain = " imports ".join(one.name for one in (*importing.files, here, path))
             source.error(item, "cyclic-import", f"the file would import itself: {chain}", "remove one import")
             continue
+        if len(importing.files) > MOST_FILES:
+            message = f"more than {MOST_FILES} files import each other in a row"
+            source.error(item, "too-deep", message, "import fewer files")
+            continue
+        ontology = _compile_once(source, item, name, importing, compile_source)
+        if ontology is None:
+            continue
+        _add(source, item, imported, with_prefix(ontology, prefix))
+        imported.files += [name, *(str(Path(name).parent / other) for other in ontology.imports)]
+    imported.files = list(dict.fromkeys(imported.files))
+    return imported
+
+
+def _compile_once(
+    source: Source, item: Node, name: str, importing: Importing, compile_source: Compile
+) -> Ontology | None:
+    """The ontology in a file; None, after reporting, where it cannot be read or has an error."""
+    path = Path(source.file).parent / name
+    resolved = path.resolve()
+    if resolved not in importing.known:
         try:
             inner = read_source(path)
         except FindingsError as error:
             message = f"{name} cannot be imported: {error.findings[0].message}"
             source.error(item, "bad-import", message, "paths are relative to this file")
-            continue
-        ontology, findings = compile_source(inner, (*importing, here))
+            return None
+        files = (*importing.files, Path(source.file))
+        importing.known[resolved], findings = compile_source(inner, Importing(files, importing.known))
         source.findings += findings
-        if ontology is None:
-            source.error(item, "bad-import", f"{name} cannot be imported: it has errors", "mend it first")
-            continue
-        _add(source, item, imported, with_prefix(ontology, prefix))
-        imported.files += [name, *(str(Path(name).parent / other) for other in ontology.imports)]
-    return imported
+    if importing.known[resolved] is None:
+        source.error(item, "bad-import", f"{name} cannot be imported: it has errors", "mend it first")
+    return importing.known[resolved]
 
 
 def _read_import(source: Source, entry: Entry) -> tuple[str | None, str]:
@@ -70,13 +101,30 @@ def _read_import(source: Source, entry: Entry) -> tuple[str | None, str]:
 
 
 def _add(source: Source, item: Node, imported: Imported, ontology: Ontology) -> None:
-    taken = {name.casefold() for name in (*imported.types, *imported.relations)}
-    clashes = [name for name in (*ontology.types, *ontology.relations) if name.casefold() in taken]
+    known: dict[str, EntityType | Relation] = {**imported.types, **imported.relations}
+    given: dict[str, EntityType | Relation] = {**ontology.types, **ontology.relations}
+    if len(known) + len(given) > MOST_NAMES:
+        message = f"more than {MOST_NAMES:,} types and relations are imported"
+        source.error(item, "too-large", message, "import fewer files")
+        return
+    types = {**imported.types, **ontology.types}
+    taken = {name.casefold(): _as_declared(one, types) for name, one in known.items()}
+    given = {name: _as_declared(one, types) for name, one in given.items()}
+    clashes = [name for name, one in given.items() if taken.get(name.casefold(), one) != one]  # of one file, it is one
     for name in clashes[:1]:
         message = f"'{name}' is imported twice"
         source.error(item, "name-clash", message, "give one of the files another prefix")
     imported.types = {**ontology.types, **imported.types}
     imported.relations = {**ontology.relations, **imported.relations}
+
+
+def _as_declared(one: EntityType | Relation, types: Mapping[str, EntityType]) -> EntityType | Relation:
+    """A relation with the types that it names, less those below them, of which each importing file may add some."""
+    if isinstance(one, EntityType):
+        return one
+    attributes = {n: replace(a, targets=least_types(types, a.targets)) for n, a in one.attributes.items()}
+    domain, leads = least_types(types, one.domain), least_types(types, one.range)
+    return replace(one, domain=domain, range=leads, attributes=attributes)
 
 
 def with_prefix(ontology: Ontology, prefix: str) -> Ontology:

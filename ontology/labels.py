@@ -29,8 +29,11 @@ class Labels(TypedDict):
     deprecated: Deprecation | None
 
 
-def read_labels(source: Source, found: Entries, *, siblings: Collection[str] = ()) -> Labels:
-    """What is said under ``LABEL_KEYS``. ``siblings`` are what may be used in the place of what is deprecated."""
+def read_labels(source: Source, found: Entries, *, siblings: Collection[str] = (), own: str = "") -> Labels:
+    """What is said under ``LABEL_KEYS``.
+
+    Where it is deprecated, any of ``siblings`` may be used instead, but for its ``own`` name.
+    """
     labels = [(tag, word) for tag, entry in _by_language(source, found, "label") for word in _word(source, entry)]
     translations = [(tag, _words(source, entry)) for tag, entry in _by_language(source, found, "synonyms")]
     every = [word for _, word in labels] + [word for _, words in translations for word in words]
@@ -40,7 +43,7 @@ def read_labels(source: Source, found: Entries, *, siblings: Collection[str] = (
         labels=tuple(labels),
         translations=tuple((tag, words) for tag, words in translations if tag),
         examples=_words(source, found["examples"]) if "examples" in found else (),
-        deprecated=_read_deprecation(source, found["deprecated"], siblings) if "deprecated" in found else None,
+        deprecated=_read_deprecation(source, found["deprecated"], siblings, own) if "deprecated" in found else None,
     )
 
 
@@ -84,13 +87,14 @@ def _words(source: Source, entry: Entry) -> tuple[str, ...]:
     return tuple(word for word, _ in read_words(source, entry))
 
 
-def _read_deprecation(source: Source, entry: Entry, siblings: Collection[str]) -> Deprecation:
+def _read_deprecation(source: Source, entry: Entry, siblings: Collection[str], own: str) -> Deprecation:
     found = read_mapping(source, entry, "'deprecated'", known=("since", "use"), may_be_empty=True)
     since = read_word(source, found["since"]) if "since" in found else None
     if since is not None:
         check_version(source, found["since"][1], since)
     use = read_word(source, found["use"]) if "use" in found else None
-    if use is not None and use not in siblings and not source.partial:
+    if use is not None and (use not in siblings or use == own) and not source.partial:
         message = f"{shown(use)} cannot be used instead: there is no such name here"
-        source.error(found["use"][1], "unknown-name", message, did_you_mean(use, list(siblings)))
+        fix = did_you_mean(use, [name for name in siblings if name != own])
+        source.error(found["use"][1], "unknown-name", message, fix)
     return Deprecation(since or "", use or "")

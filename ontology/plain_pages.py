@@ -30,7 +30,7 @@ class PlainReader:
     def read(self, text: str, page_id: str) -> PageFacts | None:
         """The facts of a page; None where it is not plain, or not right."""
         end = text.find("\n---", 3)
-        if not text.startswith("---\n") or not text.startswith("\n", end + 4) or "<<<<<<<" in text:
+        if end < 0 or not text.startswith("---\n") or not text.startswith("\n", end + 4) or "<<<<<<<" in text:
             return None
         try:
             return self._read(read_entries(text[4:end], 4), text, page_id, end + 5)
@@ -59,17 +59,18 @@ class PlainReader:
             if type(word) is AttributeWord:
                 if entry.text and entry.text in word.right and not keys:
                     continue
-                values = _read_attribute(word, entry.at, entry.read())
+                values = _read_attribute(word, entry.read())
                 if entry.text and len(word.right) < MOST_KNOWN:
                     word.right.add(entry.text)
                 if keys:
-                    stated[key] = values
+                    stated[key] = [(canonical_text(value), entry.at if at is None else at) for value, at in values]
             elif type(word) is RelationWord:
                 _read_relation(word, entry, references, links if word.relation.name in limited else None)
             else:
                 assert type(word) is dict
                 for part, (at, node) in _fields(entry.read()).items():
-                    stated[f"{key}.{part}"] = _read_attribute(word[part], at, node)
+                    values = _read_attribute(word[part], node)
+                    stated[f"{key}.{part}"] = [(canonical_text(v), at if own is None else own) for v, own in values]
         _check_required(vocabulary, found, stated)
         page_links, file_links = prose_links(text, body_start)
         return PageFacts(
@@ -135,23 +136,24 @@ def _value(word: AttributeWord, node: Node) -> Value:
         if value is not None:
             return value
     value = read_value(word.attribute, _word(node))
-    if any(one.deprecated is not None and one.name == value for one in word.attribute.values):
+    choices = word.attribute.values
+    if choices and any(one.deprecated is not None and one.name == value for one in choices):
         raise NotPlain
     if len(word.known) < MOST_KNOWN:
         word.known[raw] = value
     return value
 
 
-def _read_attribute(word: AttributeWord, at: int, node: Node) -> list[tuple[str, int]]:
-    """The canonical texts of values, and where they are stated."""
+def _read_attribute(word: AttributeWord, node: Node) -> list[tuple[Value, int | None]]:
+    """Values, and where they are stated; None for at the key."""
     attribute = word.attribute
     if attribute.deprecated is not None:
         raise NotPlain
     if type(node[0]) is not list:
         if attribute.at_least > 1:
             raise NotPlain
-        return [(canonical_text(_value(word, node)), at)]
-    values = [(canonical_text(_value(word, item)), item[1]) for item in node[0]]
+        return [(_value(word, node), None)]
+    values: list[tuple[Value, int | None]] = [(_value(word, item), item[1]) for item in node[0]]
     few_enough = attribute.at_most is None or len(values) <= attribute.at_most
     different = len({value for value, _ in values})
     if not (attribute.many and attribute.at_least <= len(values) == different and few_enough):
@@ -166,21 +168,27 @@ def _read_relation(word: RelationWord, entry: Entry, references: list[Reference]
         raise NotPlain
     node = entry.read()
     listed = type(node[0]) is list
-    seen = set()
+    seen = []
     for item in node[0] if listed else [node]:
-        fields = item[0] if type(item[0]) is dict else None
-        target = fields["target"][1] if fields is not None else item
-        target_id = _word(target)
-        references.append((target_id, target[1], relation.name, inverse, ""))
-        attributes = _read_fields(word, fields or {}, references)
-        if not word.required <= {name for name, _ in attributes}:
+        attributes: list[tuple[str, Value | PageRef]] = []
+        if type(item[0]) is dict:
+            target = item[0]["target"][1]
+            target_id = _word(target)
+            references.append((target_id, target[1], relation.name, inverse, ""))
+            attributes = _read_fields(word, item[0], references)
+        else:
+            target_id = _word(item)
+            references.append((target_id, item[1], relation.name, inverse, ""))
+        if word.required and not word.required <= {name for name, _ in attributes}:
             raise NotPlain
-        link = link_of(relation, inverse, target_id, attributes, item[1] if listed else entry.at)
-        seen.add(link[2:4])
-        if links is not None:
-            links.append(link)
-    if len(seen) < (len(node[0]) if listed else 1) or (word.limit.most or len(seen)) < len(seen):
-        raise NotPlain
+        if listed or links is not None:
+            seen.append(link_of(relation, inverse, target_id, attributes, item[1] if listed else entry.at))
+    if listed:
+        different = len({(link.target, link.identifying) for link in seen})
+        if different < len(seen) or (word.limit.most or different) < different:
+            raise NotPlain
+    if links is not None:
+        links += seen
 
 
 def _read_fields(word: RelationWord, fields: Mapping, references: list[Reference]) -> list[tuple[str, Value | PageRef]]:

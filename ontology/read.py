@@ -15,7 +15,7 @@ from yaml.nodes import Node
 
 from ontology.entity_types import read_entity_types
 from ontology.findings import Finding, FindingsError, shown
-from ontology.imports import Imported, read_imports
+from ontology.imports import Imported, Importing, read_imports
 from ontology.labels import check_version, read_description
 from ontology.relations import read_relations
 from ontology.schema import EntityType, Ontology, Relation, with_subtypes
@@ -41,11 +41,11 @@ def compile_ontology(text: str, *, file: str) -> tuple[Ontology | None, list[Fin
 
     Files that it imports are read from disk, and their findings are among them.
     """
-    ontology, findings = _compile(Source(file, text), ())
+    ontology, findings = _compile(Source(file, text), Importing())
     return ontology, sorted(findings)
 
 
-def _compile(source: Source, importing: tuple[Path, ...]) -> tuple[Ontology | None, list[Finding]]:
+def _compile(source: Source, importing: Importing) -> tuple[Ontology | None, list[Finding]]:
     root = compose(source, block_indent=2)
     ontology = None
     if root is not None:
@@ -55,7 +55,7 @@ def _compile(source: Source, importing: tuple[Path, ...]) -> tuple[Ontology | No
     return (None if source.failed else ontology), source.findings
 
 
-def _read_ontology(source: Source, root: Node, importing: tuple[Path, ...]) -> Ontology:
+def _read_ontology(source: Source, root: Node, importing: Importing) -> Ontology:
     found = read_mapping(source, (root, root), "an ontology", known=TOP_KEYS, required=("ontology", "version"))
     if not found.keys() & {"types", "imports"} and found and not source.partial:
         source.error(root, "missing-key", "an ontology lacks the key 'types'", "add 'types:'")

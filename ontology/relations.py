@@ -55,7 +55,7 @@ def _read_relation(source: Source, name: str, related: Entries, types: Mapping[s
         inverse=(read_word(source, found["inverse"]) or "") if "inverse" in found else "",
         **flags,
         conflict=_read_conflict(source, found, objects) if "conflict" in found else "keep_all",
-        **read_labels(source, found, siblings=[other for other in related if other != name]),
+        **read_labels(source, found, siblings=related, own=name),
     )
     _check_flags(source, found, relation, types)
     return relation

@@ -134,6 +134,17 @@ def with_subtypes(types: Mapping[str, EntityType], names: Iterable[str]) -> tupl
     return tuple(dict.fromkeys(t for below in found for t in below))
 
 
+def least_types(types: Mapping[str, EntityType], names: Sequence[str]) -> tuple[str, ...]:
+    """The types that need be named for these, in this order: the others are below one of them."""
+    least: list[str] = []
+    covered: set[str] = set()
+    for name in names:
+        if name not in covered:
+            least.append(name)
+            covered.update(with_subtypes(types, [name]))
+    return tuple(least)
+
+
 class Cardinality(NamedTuple):
     """How many there may be; ``most`` None for any number. Written ``0..1``, ``1``, ``1..*``."""
 

@@ -10,11 +10,14 @@ whole text, front to back, so that ``text[start(node):end(text, node)]`` is what
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,11 @@ from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNo
 from ontology.findings import Edit, Finding, FindingsError, shown
 from ontology.plain_yaml import NULLS
 
+CHUNK = 2**18
+LARGEST = 2**24
+"""Bytes of a page or an ontology: what is larger was not written by hand, and would take minutes."""
+MOST_ALIKE = 20
+"""Findings of one kind that are told of a file."""
 MAX_DEPTH = 64
 MAX_SYNTAX_ERRORS = 20
 TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
@@ -47,6 +55,7 @@ class Source:
     findings: list[Finding] = field(default_factory=list)
     partial: bool = False
     _lines: list[int] = field(default_factory=list)
+    _counts: Counter[str] = field(default_factory=Counter)
 
     def position(self, at: int) -> tuple[int, int]:
         """Line and column, from 1, of a code-point index. A byte order mark takes no column, as in any editor."""
@@ -58,13 +67,22 @@ class Source:
 
     def error(self, at: Node | int, code: str, message: str, fix: str = "", *, edit: Edit | None = None) -> None:
         """Adds an error at a node or code-point index."""
+        if self._is_enough(code):
+            return
         index = at if isinstance(at, int) else at.start_mark.index
         self.findings.append(Finding(self.file, *self.position(index), code, message, fix, edit=edit))
 
     def warn(self, at: Node | int, code: str, message: str, fix: str = "") -> None:
         """Adds a warning at a node or code-point index."""
+        if self._is_enough(code):
+            return
         index = at if isinstance(at, int) else at.start_mark.index
         self.findings.append(Finding(self.file, *self.position(index), code, message, fix, "warning"))
+
+    def _is_enough(self, code: str) -> bool:
+        """Whether a file has so many findings of a kind that more of them would help nobody."""
+        self._counts[code] += 1
+        return self._counts[code] > MOST_ALIKE
 
     @property
     def failed(self) -> bool:
@@ -75,8 +93,10 @@ def read_source(path: Path | str) -> Source:
     """A file as text, line breaks as they are. Raises FindingsError when it cannot be read or is not UTF-8."""
     source = Source(str(path), "")
     try:
-        with open(path, "rb", buffering=0) as file:
-            data = file.read()
+        data = read_bytes(path)
+    except TooLarge as error:
+        source.error(0, "too-large", str(error), "split it")
+        raise FindingsError(source.findings) from None
     except OSError as error:
         source.error(0, "unreadable", f"the file cannot be read: {error.strerror or error}")
         raise FindingsError(source.findings) from None
@@ -89,6 +109,25 @@ def read_source(path: Path | str) -> Source:
         source.error(len(source.text), "not-utf-8", what, "save the file as UTF-8")
         raise FindingsError(source.findings) from None
     return source
+
+
+class TooLarge(OSError):
+    """A file of more bytes than anyone writes by hand."""
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """A file's bytes, in half the time of ``open`` for one that fits into a chunk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # of a pipe, nothing is waited for
+    try:
+        parts, size = [os.read(descriptor, CHUNK)], CHUNK
+        while len(parts[-1]) == CHUNK:
+            parts.append(os.read(descriptor, CHUNK))
+            size += CHUNK
+            if size > LARGEST:
+                raise TooLarge(f"the file is larger than {LARGEST // 2**20} MB")
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+    finally:
+        os.close(descriptor)
 
 
 def compose(source: Source, *, end: int | None = None, block_indent: int = 0) -> Node | None:
@@ -188,7 +227,7 @@ def _clean(source: Source, text: str) -> str:
         text = "\n" + text[1:]
     if text.replace("\n", " ").isprintable():  # as most are: it takes a tenth of the time
         return text
-    for match in FORBIDDEN.finditer(text):
+    for match in islice(FORBIDDEN.finditer(text), MOST_ALIKE):
         sign = f"U+{ord(match.group()):04X}"
         source.error(match.start(), "control-character", f"the character {sign} is not allowed here", "remove it")
     return FORBIDDEN.sub(" ", text)

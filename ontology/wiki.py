@@ -6,29 +6,14 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from ontology.constraints import check_links, check_values
+from ontology.constraints import Breach, check_links, check_values
 from ontology.facts import PageFacts
-from ontology.findings import Severity, did_you_mean, shown
+from ontology.findings import did_you_mean, shown
 from ontology.schema import Ontology
 from ontoloom.names import name_key
 
 PAGE_SUFFIX = ".md"
-
-
-class Breach(NamedTuple):
-    """What is wrong at a place of a page's text."""
-
-    page: str
-    at: int
-    code: str
-    message: str
-    fix: str
-    severity: Severity = "error"
-    wrong: str = ""
-    """What stands there, and can only mean what is right."""
-    right: str = ""
 
 
 @dataclass(slots=True)
@@ -58,8 +43,8 @@ class Wiki:
                     yield from self._check_reference(page, wanted, at, key, legal)
             if page.page_links or page.file_links:
                 yield from self._check_links(page)
-        for breach in (*check_values(self.pages, self.files), *check_links(self.ontology, self.pages)):
-            yield Breach(*breach)
+        yield from check_values(self.pages, self.files)
+        yield from check_links(self.ontology, self.pages)
 
     def propose(self, wanted: str) -> str:
         """The page that has the wanted text for a name, else the page whose id is most like it."""

@@ -14,6 +14,7 @@ from serving import (
     cli_engine,
     cli_graph,
     cli_neo4j,
+    cli_ontology,
     cli_project,
     cli_publish,
     cli_query,
@@ -67,6 +68,7 @@ def root(
 
 cli_project.register(app)
 cli_check.register(app)
+cli_ontology.register(app)
 cli_graph.register(app)
 cli_store.register(app)
 cli_query.register(app)

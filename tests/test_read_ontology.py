@@ -153,7 +153,10 @@ CASES = {
     "range in a list": ("[Model, Benchmark]", "[Model, Bench]", 30, 20, "unknown-type", "did you mean 'Benchmark'?"),
     "same type twice": ("[Model, Benchmark]", "[Model, Model]", 30, 20, "duplicate-value", "keep one"),
     "target": ("to: Benchmark", "to: Banchmark", 33, 40, "unknown-type", "did you mean 'Benchmark'?"),
-    "cardinality": ("cardinality: one", "cardinality: 0", 31, 18, "bad-cardinality", "write one, many, or limits such as 0..1, 1..* and 2..5"),
+    "cardinality": (
+        "cardinality: one", "cardinality: 0", 31, 18, "bad-cardinality",
+        "write one, many, or limits such as 0..1, 1..* and 2..5",
+    ),
     "flag": ("many: true", "many: yes", 11, 34, "not-a-boolean", "write true or false"),
     "limit": ("min: 1,", "min: one,", 10, 58, "not-a-number", "write a number"),
     "limit of an integer": ("min: 1,", "min: 1.5,", 10, 58, "not-an-integer", "write an integer"),
