@@ -1,4 +1,4 @@
-"""The facts of pages that are written plainly and in which nothing is wrong, as nearly all are, in a third of the time.
+"""The facts of pages that are written plainly and in which nothing is wrong, as nearly all are, read quickly.
 
 Whatever is not plain (``ontology.plain_yaml``), or is wrong in any way, is left to ``ontology.page_reader``, whose page
 has the same facts where both can read it, and which reports what is wrong: here nothing is ever reported.

@@ -72,8 +72,8 @@ def diff(
 
     Exit status 1 where the version was not raised as far as the changes call for. docs/diff.md has the rules.
     """
-    from ontology import diff as differences
-    from ontology import diff_report
+    from ontology.compare import diff as differences
+    from ontology.compare import report
     from serving.revisions import read_revision
 
     settings = settings_of(ctx)
@@ -85,9 +85,9 @@ def diff(
     )
     difference = differences.diff(before, after)
     if as_json or form is DiffFormat.JSON:
-        render.write_json(diff_report.as_json(difference))
+        render.write_json(report.as_json(difference))
     else:
-        text = diff_report.as_text if form is DiffFormat.TEXT else diff_report.as_markdown
+        text = report.as_text if form is DiffFormat.TEXT else report.as_markdown
         typer.echo(text(difference), nl=False)
     if not difference.enough:
         raise typer.Exit(1)
@@ -127,43 +127,43 @@ def export(
 def exporter(form: ExportFormat, *, around: str | None = None, edition: str = "community") -> Callable[[Ontology], str]:
     """What writes an ontology in a language. Each is imported when it is wanted: some need a library."""
     if form is ExportFormat.JSON_SCHEMA:
-        from ontology.export_json_schema import to_json_schema
+        from ontology.exports.json_schema import to_json_schema
 
         return lambda ontology: render.to_json(to_json_schema(ontology), indent=2) + "\n"
     if form is ExportFormat.SHACL:
-        from ontology.export_rdf import to_shacl
+        from ontology.exports.rdf import to_shacl
 
         return to_shacl
     if form is ExportFormat.OWL:
-        from ontology.export_rdf import to_owl
+        from ontology.exports.rdf import to_owl
 
         return to_owl
     if form is ExportFormat.LINKML:
-        from ontology.export_linkml import to_linkml
+        from ontology.exports.linkml import to_linkml
 
         return to_linkml
     if form is ExportFormat.PYDANTIC:
-        from ontology.export_pydantic import to_pydantic
+        from ontology.exports.pydantic import to_pydantic
 
         return to_pydantic
     if form is ExportFormat.GRAPHQL:
-        from ontology.export_graphql import to_graphql
+        from ontology.exports.graphql import to_graphql
 
         return to_graphql
     if form is ExportFormat.NEO4J:
-        from ontology.export_neo4j import to_neo4j
+        from ontology.exports.neo4j import to_neo4j
 
         return lambda ontology: to_neo4j(ontology, "enterprise" if edition == "enterprise" else "community")
     if form is ExportFormat.MERMAID:
-        from ontology.export_mermaid import to_mermaid
+        from ontology.exports.mermaid import to_mermaid
 
         return lambda ontology: to_mermaid(ontology, around=around)
     if form is ExportFormat.SVG:
-        from ontology.export_svg import to_svg
+        from ontology.exports.svg import to_svg
 
         return lambda ontology: to_svg(ontology, around=around)
     if form is ExportFormat.HTML:
-        from ontology.export_html import to_html
+        from ontology.exports.html import to_html
 
         return to_html
     from ontology.write_yaml import write_ontology
@@ -185,13 +185,13 @@ def import_(
     """
     data = file.read_bytes()
     if form is ImportFormat.OWL:
-        from ontology.import_owl import import_owl
+        from ontology.importers.owl import import_owl
 
         text, notes = import_owl(data, file=str(file))
     else:
-        from ontology.import_jsonld_context import import_jsonld_context
-        from ontology.import_linkml import import_linkml
-        from ontology.import_text2kgbench import import_text2kgbench
+        from ontology.importers.jsonld_context import import_jsonld_context
+        from ontology.importers.linkml import import_linkml
+        from ontology.importers.text2kgbench import import_text2kgbench
 
         read = {
             ImportFormat.LINKML: import_linkml,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from diff_edits import Plain, compiled
 
 from ontology import Ontology
-from ontology.diff import Difference, diff
-from ontology.diff_rules import Change
+from ontology.compare.diff import Difference, diff
+from ontology.compare.rules import Change
 
 BASE: Plain = {
     "ontology": "test",

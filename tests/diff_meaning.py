@@ -15,7 +15,7 @@ from diff_edits import Plain, compiled
 from ontology import Attribute, Finding, Ontology
 from ontology.admit import Refusal, admit
 from ontology.check import check
-from ontology.diff_rules import Touches
+from ontology.compare.rules import Touches
 from ontology.page_reader import parse_page
 from ontology.pages import Page, PageRef
 from ontoloom.records import Entity, Triple, Value, canonical_text

@@ -9,8 +9,8 @@ from rdflib import DCTERMS, RDF, SKOS, XSD, BNode, Graph, Literal, URIRef
 from rdflib.term import Node as Term
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from ontology.exports.rdf_terms import Terms, datatype_of
 from ontology.quantities import in_unit
-from ontology.rdf_terms import Terms, datatype_of
 from ontology.schema import Attribute, Ontology, Relation
 from ontology.strict_yaml import Source, compose, entries
 from ontology.values import INTEGER, NUMBER, BadValue, read_value

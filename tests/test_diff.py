@@ -17,9 +17,9 @@ from diff_meaning import valid_pages, what_is_lost
 
 from graph.check_views import check_views
 from ontology import Ontology, read_ontology
-from ontology.diff import Difference, diff
-from ontology.diff_rules import RULES, Touches
-from ontology.versions import read_version
+from ontology.compare.diff import Difference, diff
+from ontology.compare.rules import RULES, Touches
+from ontology.compare.versions import read_version
 
 
 def texts() -> dict[str, str]:

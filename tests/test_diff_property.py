@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ontology import Ontology
 from ontology.admit import Refusal, admit
-from ontology.diff import diff
-from ontology.diff_rules import RULES, Change
+from ontology.compare.diff import diff
+from ontology.compare.rules import RULES, Change
 from ontoloom.records import Entity, Triple
 
 SEEDS = st.integers(0, 2**40)

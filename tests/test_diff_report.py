@@ -10,9 +10,9 @@ import pytest
 from conftest import ROOT
 
 from ontology import Ontology
-from ontology.diff import Difference, diff
-from ontology.diff_report import Reach, as_json, as_markdown, as_text
-from ontology.diff_rules import Change, change
+from ontology.compare.diff import Difference, diff
+from ontology.compare.report import Reach, as_json, as_markdown, as_text
+from ontology.compare.rules import Change, change
 from ontology.read import compile_ontology
 
 GOLDEN = ROOT / "tests" / "golden" / "diff"

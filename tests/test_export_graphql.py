@@ -6,7 +6,7 @@ from graphql import GraphQLSchema, build_schema, parse, validate, validate_schem
 from graphql.type import GraphQLInterfaceType, GraphQLObjectType
 from hypothesis import given, settings
 
-from ontology.export_graphql import to_graphql
+from ontology.exports.graphql import to_graphql
 from ontology.schema import Ontology
 
 

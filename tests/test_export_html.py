@@ -8,8 +8,8 @@ import pytest
 from export_parts import EXAMPLES, assert_golden, compiled, example, ontologies
 from hypothesis import given, settings
 
-from ontology.example_page import example_page
-from ontology.export_html import to_html
+from ontology.exports.example_page import example_page
+from ontology.exports.html import to_html
 from ontology.page_reader import parse_page
 from ontology.schema import Ontology
 

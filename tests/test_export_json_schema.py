@@ -15,7 +15,7 @@ from random_ontologies import ontologies
 from test_read_ontology import compiled
 
 from ontology import read_ontology
-from ontology.export_json_schema import to_json_schema
+from ontology.exports.json_schema import to_json_schema
 from ontology.schema import Ontology
 
 ROOT = Path(__file__).resolve().parent.parent

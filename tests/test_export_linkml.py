@@ -12,7 +12,7 @@ from random_ontologies import ontologies
 from test_read_ontology import compiled
 
 from ontology import read_ontology
-from ontology.export_linkml import to_linkml
+from ontology.exports.linkml import to_linkml
 from ontology.strict_yaml import Source, compose
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,7 +6,7 @@ import pytest
 from export_parts import EXAMPLES, assert_golden, compiled, example, ontologies
 from hypothesis import given, settings
 
-from ontology.export_mermaid import to_mermaid
+from ontology.exports.mermaid import to_mermaid
 from ontology.schema import Ontology
 from ontoloom.errors import OntologyError
 

@@ -7,7 +7,7 @@ import pytest
 from export_parts import EXAMPLES, assert_golden, compiled, example, ontologies
 from hypothesis import given, settings
 
-from ontology.export_neo4j import to_neo4j
+from ontology.exports.neo4j import to_neo4j
 from ontology.schema import Ontology
 
 if TYPE_CHECKING:

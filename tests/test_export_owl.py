@@ -13,7 +13,7 @@ from rdflib.collection import Collection
 from test_read_ontology import compiled
 
 from ontology import read_ontology
-from ontology.export_rdf import to_owl, to_shacl
+from ontology.exports.rdf import to_owl, to_shacl
 from ontoloom.errors import OntologyError
 
 ROOT = Path(__file__).resolve().parent.parent

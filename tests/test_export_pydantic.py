@@ -12,7 +12,7 @@ from export_parts import EXAMPLES, ROOT, assert_golden, compiled, example, ontol
 from hypothesis import given, settings
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ontology.export_pydantic import to_pydantic
+from ontology.exports.pydantic import to_pydantic
 from ontology.schema import Ontology
 
 BOOK = {"type": "Book", "name": "Ulysses", "isbn": "978-0141182803", "extent": {"pages": 700}}

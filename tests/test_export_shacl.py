@@ -15,7 +15,7 @@ from test_export_json_schema import shown
 from test_read_ontology import compiled
 
 from ontology import read_ontology
-from ontology.export_rdf import to_owl, to_shacl
+from ontology.exports.rdf import to_owl, to_shacl
 from ontology.schema import Ontology
 
 ROOT = Path(__file__).resolve().parent.parent

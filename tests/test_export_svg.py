@@ -7,8 +7,8 @@ import pytest
 from export_parts import EXAMPLES, HOSTILE, assert_golden, compiled, example, ontologies
 from hypothesis import given, settings
 
-from ontology.export_svg import to_svg
-from ontology.markup import cut, escaped, width_of
+from ontology.exports.markup import cut, escaped, width_of
+from ontology.exports.svg import to_svg
 from ontology.schema import Ontology
 from ontoloom.errors import OntologyError
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from test_read_ontology import compiled
 
-from ontology.import_jsonld_context import import_jsonld_context
+from ontology.importers.jsonld_context import import_jsonld_context
 from ontoloom.errors import OntologyError
 
 CONTEXT = {

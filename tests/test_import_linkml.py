@@ -11,9 +11,9 @@ from random_ontologies import ontologies
 from test_read_ontology import compiled
 
 from ontology import FindingsError, Ontology
-from ontology.export_linkml import to_linkml
-from ontology.import_linkml import import_linkml
-from ontology.import_text2kgbench import import_text2kgbench
+from ontology.exports.linkml import to_linkml
+from ontology.importers.linkml import import_linkml
+from ontology.importers.text2kgbench import import_text2kgbench
 from ontoloom.errors import OntologyError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,9 +11,9 @@ from rdflib import Graph
 from test_import_linkml import skeleton
 from test_read_ontology import compiled
 
-from ontology.export_rdf import to_owl
-from ontology.import_owl import LOST, import_owl
-from ontology.import_text2kgbench import import_text2kgbench
+from ontology.exports.rdf import to_owl
+from ontology.importers.owl import LOST, import_owl
+from ontology.importers.text2kgbench import import_text2kgbench
 from ontoloom.errors import OntologyError
 
 ROOT = Path(__file__).resolve().parent.parent

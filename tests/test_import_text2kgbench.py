@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from test_read_ontology import compiled
 
-from ontology.import_text2kgbench import import_text2kgbench
-from ontology.legal_names import Names, ascii_name, ontology_name
+from ontology.importers.legal_names import Names, ascii_name, ontology_name
+from ontology.importers.text2kgbench import import_text2kgbench
 from ontoloom.errors import OntologyError
 
 

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontology.layout import GRID, Box, Edge, place
+from ontology.exports.layout import GRID, Box, Edge, place
 
 
 @st.composite

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ontology.portable_patterns import anchored, unanchored
+from ontology.exports.portable_patterns import anchored, unanchored
 from ontology.values import compile_pattern, pattern_fault
 
 PIECES = st.sampled_from(

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ontology.export_owl import FLAGS
+from ontology.exports.owl import FLAGS
+from ontology.exports.rdf_terms import VOCABULARY
+from ontology.importers.legal_names import Said
 from ontology.labels import LANGUAGE, VERSION
-from ontology.legal_names import Said
-from ontology.rdf_terms import VOCABULARY
 from ontology.schema import NUMERIC, Attribute, Cardinality, Deprecation, EnumValue, ValueType
 from ontology.values import pattern_fault
 

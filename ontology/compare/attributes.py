@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
+from ontology.compare.renames import guess_renames, same_attribute_shape
 from ontology.findings import shown
 from ontology.quantities import NotInUnit, between
-from ontology.renames import guess_renames, same_attribute_shape
 from ontology.schema import NUMERIC, Attribute, Deprecation, Described
 from ontology.values import BadValue, read_value
 from ontoloom.records import canonical_text

@@ -39,4 +39,4 @@ def cut(text: str, width: float, size: float = 12) -> str:
 
 def asset(name: str) -> str:
     """A style sheet or script of this package."""
-    return files("ontology").joinpath(name).read_text(encoding="utf-8")
+    return files("ontology.exports").joinpath(name).read_text(encoding="utf-8")

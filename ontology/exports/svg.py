@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil, copysign
 
-from ontology.layout import GRID, Box, Edge, Point, place
-from ontology.markup import asset, cut, escaped, width_of
+from ontology.exports.layout import GRID, Box, Edge, Point, place
+from ontology.exports.markup import asset, cut, escaped, width_of
 from ontology.outline import (
     around_type,
     bases,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ontology.diff_relations import compare_relations
-from ontology.diff_rules import Change, change
-from ontology.diff_types import compare_types
+from ontology.compare.entity_types import compare_types
+from ontology.compare.relations import compare_relations
+from ontology.compare.renames import guess_renames, same_type_shape
+from ontology.compare.rules import Change, change
+from ontology.compare.versions import STEPS, Step, is_enough, raised, read_version, shift
 from ontology.findings import shown
-from ontology.renames import guess_renames, same_type_shape
 from ontology.schema import Ontology
-from ontology.versions import STEPS, Step, is_enough, raised, read_version, shift
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ontology.diff_attributes import Found, compare_attributes, compare_labels, compare_limits
-from ontology.diff_rules import Change, Touches, change
+from ontology.compare.attributes import Found, compare_attributes, compare_labels, compare_limits
+from ontology.compare.renames import guess_renames, same_relation_shape
+from ontology.compare.rules import Change, Touches, change
 from ontology.relations import FLAGS
-from ontology.renames import guess_renames, same_relation_shape
 from ontology.schema import Cardinality, Ontology, Relation
 
 MEANS = {

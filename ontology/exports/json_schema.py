@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ontology.exports.portable_patterns import anchored
 from ontology.outline import by_head, concrete, deprecation, details, field_name, is_record
-from ontology.portable_patterns import anchored
 from ontology.schema import Attribute, Cardinality, Described, EntityType, Ontology, Relation
 from ontology.values import MAX_INTEGER, BadValue, read_value
 from ontoloom.records import Value, canonical_text

@@ -16,10 +16,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ontology.attributes import PAGE_KEYS
-from ontology.imported import semantic, written
-from ontology.legal_names import Names, ontology_name
-from ontology.owl_graph import FLAGS, OwlGraph
-from ontology.rdf_terms import require_rdflib
+from ontology.exports.rdf_terms import require_rdflib
+from ontology.importers.imported import semantic, written
+from ontology.importers.legal_names import Names, ontology_name
+from ontology.importers.owl_graph import FLAGS, OwlGraph
 from ontology.schema import Attribute, Cardinality, EntityType, Ontology, Relation
 from ontoloom.errors import OntologyError
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ontology.example_page import example_page
-from ontology.export_svg import to_svg
-from ontology.markup import asset, escaped
+from ontology.exports.example_page import example_page
+from ontology.exports.markup import asset, escaped
+from ontology.exports.svg import to_svg
 from ontology.outline import (
     amount,
     bases,

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ontology.attributes import NAME_ATTRIBUTE, PAGE_KEYS
-from ontology.imported import semantic, written
+from ontology.exports.portable_patterns import unanchored
+from ontology.importers.imported import semantic, written
+from ontology.importers.legal_names import Names, ontology_name
+from ontology.importers.linkml_tree import Schema, Slot, flag, number, read_schema, said, words
 from ontology.inherit import LABELS
-from ontology.legal_names import Names, ontology_name
-from ontology.linkml_tree import Schema, Slot, flag, number, read_schema, said, words
-from ontology.portable_patterns import unanchored
 from ontology.relations import CARDINALITY
 from ontology.schema import (
     CONFLICTS,

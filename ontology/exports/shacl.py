@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ontology.export_json_schema import TIME, URL
+from ontology.exports.json_schema import TIME, URL
+from ontology.exports.portable_patterns import anchored
+from ontology.exports.rdf_terms import Terms, Triples, datatype_of
 from ontology.outline import concrete, how_many, keys, topmost
-from ontology.portable_patterns import anchored
-from ontology.rdf_terms import Terms, Triples, datatype_of
 from ontology.schema import Attribute, Cardinality, Described, Ontology, Relation
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ontology.export_owl import owl_of
-from ontology.export_shacl import shacl_of
+from ontology.exports.owl import owl_of
+from ontology.exports.shacl import shacl_of
 from ontology.schema import Ontology
 
 
 def to_owl(ontology: Ontology, *, base: str = "") -> str:
-    """The ontology in OWL 2. ``base`` begins its IRIs, by default ``urn:ontoloom:NAME#``; see ``ontology.rdf_terms``.
+    """The ontology in OWL 2. ``base`` begins its IRIs (see ``rdf_terms``), by default ``urn:ontoloom:NAME#``.
 
     Raises OntologyError where rdflib is not installed.
     """
@@ -16,7 +16,7 @@ def to_owl(ontology: Ontology, *, base: str = "") -> str:
 
 
 def to_shacl(ontology: Ontology, *, base: str = "") -> str:
-    """Shapes for pages in RDF, as ``ontology.rdf_terms`` describes them. They need no inference.
+    """Shapes for pages in RDF, as ``ontology.exports.rdf_terms`` describes them. They need no inference.
 
     Raises OntologyError where rdflib is not installed.
     """

@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Any
 
 from ontology.attributes import PAGE_KEYS
-from ontology.imported import written
-from ontology.legal_names import Names, called, ontology_name
-from ontology.owl_graph import KINDS
+from ontology.importers.imported import written
+from ontology.importers.legal_names import Names, called, ontology_name
+from ontology.importers.owl_graph import KINDS
 from ontology.schema import Attribute, EntityType, Ontology, Relation
 from ontoloom.errors import OntologyError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from ontology.diff_attributes import Found, compare_attributes, compare_labels
-from ontology.diff_rules import Change, Touches, change
+from ontology.compare.attributes import Found, compare_attributes, compare_labels
+from ontology.compare.rules import Change, Touches, change
 from ontology.schema import EntityType, Ontology
 
 Key = tuple[str, ...]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 
 from ontology.attributes import NAME_ATTRIBUTE
+from ontology.exports.portable_patterns import anchored
+from ontology.exports.python_text import DEFINED, IMPORTS, PREAMBLE, TAKEN, WIDTH, camel, docstring, literal
 from ontology.outline import (
     amount,
     bases,
@@ -28,8 +30,6 @@ from ontology.outline import (
     starting_at,
     topmost,
 )
-from ontology.portable_patterns import anchored
-from ontology.python_text import DEFINED, IMPORTS, PREAMBLE, TAKEN, WIDTH, camel, docstring, literal
 from ontology.schema import Attribute, Cardinality, Described, EntityType, Ontology, Relation
 from ontoloom.records import canonical_text
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ontology.exports.portable_patterns import anchored
+from ontology.exports.rdf_terms import VOCABULARY, Terms, Triples, datatype_of
 from ontology.outline import bases, field_name, keys, own_attributes, topmost
-from ontology.portable_patterns import anchored
-from ontology.rdf_terms import VOCABULARY, Terms, Triples, datatype_of
 from ontology.schema import Attribute, Cardinality, Described, Ontology, Relation
 
 if TYPE_CHECKING:

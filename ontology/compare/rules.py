@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ontology.versions import Step
+from ontology.compare.versions import Step
 
 
 class Rule(NamedTuple):

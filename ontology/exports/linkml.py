@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
+from ontology.exports.portable_patterns import anchored
+from ontology.exports.rdf_terms import VOCABULARY, default_base
 from ontology.outline import bases as bases_of
 from ontology.outline import by_head, field_name, how_many, is_record, keys, legal, own_attributes, topmost
-from ontology.portable_patterns import anchored
-from ontology.rdf_terms import VOCABULARY, default_base
 from ontology.schema import Attribute, Cardinality, Described, EntityType, EnumValue, Ontology, Relation, ValueType
 from ontology.strict_yaml import FORBIDDEN, ODD_SPACE
 from ontology.write_yaml import value_text

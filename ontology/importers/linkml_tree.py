@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ontology.findings import FindingsError
+from ontology.importers.legal_names import Said, called
 from ontology.labels import LANGUAGE, VERSION
-from ontology.legal_names import Said, called
 from ontology.schema import Deprecation
 from ontology.strict_yaml import Source, compose, entries, is_absent, is_null
 from ontology.values import NUMBER

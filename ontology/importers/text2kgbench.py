@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ontology.attributes import NAME_ATTRIBUTE, PAGE_KEYS
-from ontology.imported import written
-from ontology.legal_names import Names, called, ontology_name
+from ontology.importers.imported import written
+from ontology.importers.legal_names import Names, called, ontology_name
 from ontology.schema import Attribute, EntityType, Ontology, Relation, ValueType
 from ontoloom.errors import OntologyError
 

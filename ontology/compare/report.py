@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from ontology.diff import Difference
-from ontology.diff_rules import Change
-from ontology.versions import STEPS, Step
+from ontology.compare.diff import Difference
+from ontology.compare.rules import Change
+from ontology.compare.versions import STEPS, Step
 
 
 class Reach(NamedTuple):

@@ -1,0 +1,1 @@
+"""Two ontologies compared: what has changed, and what that breaks."""

@@ -1,0 +1,1 @@
+"""The ontology in other languages, for people and for programs."""

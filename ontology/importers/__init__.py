@@ -1,0 +1,1 @@
+"""Ontologies in other languages, read into ours."""
