@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from ontology.facts import Limits, Link, PageFacts, Reference, key_values, link_of, prose_links
 from ontology.pages import PageRef
-from ontology.plain_yaml import Entry, Mapping, Node, NotPlain, read_entries
+from ontology.plain_yaml import Entry, Mapping, Node, NotPlain, read_entries, read_entry
 from ontology.schema import Ontology
 from ontology.values import BadValue, read_value
 from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabulary, vocabulary_of
@@ -38,37 +38,38 @@ class PlainReader:
             return None
 
     def _read(self, found: dict[str, Entry], text: str, page_id: str, body_start: int) -> PageFacts:
-        vocabulary = self._vocabulary(_word(found.pop("type").read()))
+        vocabulary = self._vocabulary(_word(read_entry(found.pop("type"))))
         words, keys, limited = vocabulary.words, self._limits.keys[vocabulary.type], self._limits.relations
         name_word = words["name"]
         assert type(name_word) is AttributeWord
-        name_at = found["name"].at
-        name = found.pop("name").read()
+        name_at = found["name"][0]
+        name = read_entry(found.pop("name"))
         labels = [(str(_value(name_word, name)), name[1])]
         if "aliases" in found:
-            labels += [(_word(alias), alias[1]) for alias in _items(found.pop("aliases").read())]
+            labels += [(_word(alias), alias[1]) for alias in _items(read_entry(found.pop("aliases")))]
         if "source" in found:
             _check_sources(found.pop("source"))
         if "description" in found:
-            _word(found.pop("description").read())
+            _word(read_entry(found.pop("description")))
         references: list[Reference] = []
         links: list[Link] = []
         stated: dict[str, list[tuple[str, int]]] = {}
         for key, entry in found.items():
             word = words[key]
             if type(word) is AttributeWord:
-                if entry.text and entry.text in word.right and not keys:
+                text_behind = entry[2]
+                if text_behind in word.right and not keys:
                     continue
-                values = _read_attribute(word, entry.read())
-                if entry.text and len(word.right) < MOST_KNOWN:
-                    word.right.add(entry.text)
+                values = _read_attribute(word, read_entry(entry))
+                if text_behind and len(word.right) < MOST_KNOWN:
+                    word.right.add(text_behind)
                 if keys:
-                    stated[key] = [(canonical_text(value), entry.at if at is None else at) for value, at in values]
+                    stated[key] = [(canonical_text(value), entry[0] if at is None else at) for value, at in values]
             elif type(word) is RelationWord:
                 _read_relation(word, entry, references, links if word.relation.name in limited else None)
             else:
                 assert type(word) is dict
-                for part, (at, node) in _fields(entry.read()).items():
+                for part, (at, node) in _fields(read_entry(entry)).items():
                     values = _read_attribute(word[part], node)
                     stated[f"{key}.{part}"] = [(canonical_text(v), at if own is None else own) for v, own in values]
         _check_required(vocabulary, found, stated)
@@ -118,7 +119,7 @@ def _fields(node: Node) -> Mapping:
 
 
 def _check_sources(entry: Entry) -> None:
-    node = entry.read()
+    node = read_entry(entry)
     for one in node[0] if type(node[0]) is list else [node]:
         _value(SOURCE, one)
 
@@ -166,7 +167,7 @@ def _read_relation(word: RelationWord, entry: Entry, references: list[Reference]
     relation, inverse = word.relation, word.inverse
     if relation.deprecated is not None:
         raise NotPlain
-    node = entry.read()
+    node = read_entry(entry)
     listed = type(node[0]) is list
     seen = []
     for item in node[0] if listed else [node]:
@@ -182,7 +183,7 @@ def _read_relation(word: RelationWord, entry: Entry, references: list[Reference]
         if word.required and not word.required <= {name for name, _ in attributes}:
             raise NotPlain
         if listed or links is not None:
-            seen.append(link_of(relation, inverse, target_id, attributes, item[1] if listed else entry.at))
+            seen.append(link_of(relation, inverse, target_id, attributes, item[1] if listed else entry[0]))
     if listed:
         different = len({(link.target, link.identifying) for link in seen})
         if different < len(seen) or (word.limit.most or different) < different:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 NULLS = ("~", "null", "Null", "NULL")
 """YAML's words for nothing."""
@@ -42,18 +42,20 @@ class NotPlain(Exception):
     """To be read by a YAML parser."""
 
 
-class Entry(NamedTuple):
-    """What is said under a key that is written at ``at``: ``text`` on its line, which begins at ``begin``, or else the
-    lines ``below``."""
+Entry = tuple[int, int, str, list[Line]]
+"""What is said under a key: the place of the key; the place and the text of what stands behind it; or, where that is
+empty, the lines below."""
 
-    at: int
-    begin: int
-    text: str
-    below: list[Line]
 
-    def read(self) -> Node:
-        """Raises NotPlain."""
-        return shift(read_inline(self.text), self.begin) if self.text else _read_block(self.below)
+def read_entry(entry: Entry) -> Node:
+    """Raises NotPlain."""
+    _, begin, text, below = entry
+    if not text:
+        return _read_block(below)
+    what, start, end = read_inline(text)
+    if type(what) is str:
+        return what, start + begin, end + begin
+    return shift((what, start, end), begin)
 
 
 def read_entries(text: str, at: int) -> dict[str, Entry]:
@@ -65,7 +67,7 @@ def read_entries(text: str, at: int) -> dict[str, Entry]:
     for line in text.split("\n"):
         key, colon, value = line.partition(": ")
         if colon and value and key not in found and _is_key(key):
-            found[key] = Entry(at, at + len(key) + 2, value, _NONE)
+            found[key] = at, at + len(key) + 2, value, _NONE
             below = None
         elif not line or line.lstrip(" ")[:1] in ("", "#"):
             pass
@@ -76,7 +78,7 @@ def read_entries(text: str, at: int) -> dict[str, Entry]:
             if line[-1] != ":" or key in found or not _is_key(key):
                 raise NotPlain
             below = []
-            found[key] = Entry(at, 0, "", below)
+            found[key] = at, 0, "", below
         at += len(line) + 1
     return found
 

@@ -34,10 +34,11 @@ class Wiki:
         """What does not agree, in no order."""
         for page in self.pages.values():
             yield from self._check_names(page)
-        for page in self.pages.values():
+        pages, known = self.pages, dict[tuple[str, bool, str], tuple[str, ...]]()
+        for page in pages.values():
             for wanted, at, relation, inverse, attribute in page.references:
-                target = self.pages.get(wanted)
-                legal = self._legal(relation, inverse, attribute)
+                target, way = pages.get(wanted), (relation, inverse, attribute)
+                legal = known.get(way) or known.setdefault(way, self._legal(*way))
                 if target is None or target.type not in legal:
                     key = attribute or (self.ontology.relations[relation].inverse if inverse else relation)
                     yield from self._check_reference(page, wanted, at, key, legal)

@@ -15,7 +15,7 @@ from ontology import read_ontology
 from ontology.facts import Limits, facts_of
 from ontology.page_reader import PageReader
 from ontology.plain_pages import PlainReader
-from ontology.plain_yaml import NotPlain, read_entries
+from ontology.plain_yaml import NotPlain, read_entries, read_entry
 from ontology.read import compile_ontology
 from ontology.schema import Ontology
 from ontology.strict_yaml import Source, compose, end, entries, start
@@ -40,7 +40,7 @@ def tree(text: str, node: Node) -> tuple[Any, ...]:
 def check(text: str) -> bool:
     """Whether a text is plain; what was read of it is what the parser reads, and nothing is to be reported."""
     try:
-        found = {key: (entry.at, entry.read()) for key, entry in read_entries(text, 0).items()}
+        found = {key: (entry[0], read_entry(entry)) for key, entry in read_entries(text, 0).items()}
     except NotPlain:
         return False
     source = Source("f", text)
