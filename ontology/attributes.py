@@ -74,24 +74,28 @@ def check_names(source: Source, keys: Iterable[ScalarNode], what: str, *, taken:
     seen: dict[str, str] = {}
     for key in keys:
         name, folded = key.value, key.value.casefold()
+        one = f"an {what}" if what[0] in "aeiou" else f"a {what}"
         if not IDENTIFIER.fullmatch(name):
             fix = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
             proposal = f"write {fix}" if IDENTIFIER.fullmatch(fix) else "begin with a letter; use letters, digits and _"
-            source.error(key, "bad-name", f"{shown(name)} cannot name a {what}", proposal)
+            if any(c.isalpha() and not c.isascii() for c in name):
+                proposal = "use the letters A to Z, digits and _"
+            source.error(key, "bad-name", f"{shown(name)} cannot name {one}", proposal)
         elif folded in taken:
-            source.error(key, "reserved-name", f"'{name}' is reserved and cannot name a {what}", "choose another name")
+            source.error(key, "reserved-name", f"'{name}' is reserved and cannot name {one}", "choose another name")
         elif folded in seen:
             message = f"'{name}' and '{seen[folded]}' differ in case only"
             source.error(key, "name-clash", message, "choose another name")
         seen.setdefault(folded, name)
 
 
-def read_types(source: Source, entry: Entry, types: Collection[str]) -> tuple[str, ...]:
-    """One type or a list of types, all declared."""
+def read_types(source: Source, entry: Entry, types: Collection[str], *, own: str = "") -> tuple[str, ...]:
+    """One type or a list of types, all declared; its ``own`` name is not proposed to a type."""
     found: list[str] = []
     for name, node in read_words(source, entry, or_one=True):
         if name not in types and not source.partial:
-            source.error(node, "unknown-type", f"there is no type {shown(name)}", did_you_mean(name, list(types)))
+            fix = did_you_mean(name, [other for other in types if other != own])
+            source.error(node, "unknown-type", f"there is no type {shown(name)}", fix)
         if name in found:
             source.error(node, "duplicate-value", f"{shown(name)} is there twice", "keep one")
         found.append(name)
@@ -120,7 +124,7 @@ def _read_attribute(
     if value_type is None:
         return []
     if value_type not in PLACE_TYPES[place]:
-        _report_type(source, found["type"][1], value_type, place)
+        _report_type(source, found["type"][1], value_type, place, types)
         return []
     _check_keys(source, entry, name, found, value_type, place)
     labels = read_labels(source, found, siblings=siblings, own=name.rpartition(".")[2])
@@ -199,13 +203,16 @@ def _with_default(source: Source, attribute: Attribute, entry: Entry) -> Attribu
         return attribute
 
 
-def _report_type(source: Source, node: Node, value_type: str, place: Place) -> None:
+def _report_type(source: Source, node: Node, value_type: str, place: Place, types: Collection[str]) -> None:
     if value_type == "reference":
         fix = "declare a relation"
     elif value_type == "record":
         fix = "declare each field as an attribute"
     else:
-        fix = did_you_mean(value_type, PLACE_TYPES[place])
+        named = (
+            f"declare a relation to {value_type}" if place == "type" else f"write {{type: reference, to: {value_type}}}"
+        )
+        fix = named if value_type in types and place != "record" else did_you_mean(value_type, PLACE_TYPES[place])
         source.error(node, "unknown-value-type", f"there is no type of value {shown(value_type)}", fix)
         return
     where = {"type": "an attribute of a type", "record": "a field", "relation": "an attribute of a relation"}[place]

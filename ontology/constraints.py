@@ -43,11 +43,11 @@ def check_values(pages: Mapping[str, PageFacts], files: Mapping[str, str]) -> It
             other = seen.setdefault((owner, *key, *values), page.id)
             if other != page.id:
                 what = " and ".join(f"{name} {shown(value)}" for name, value in zip(key, values, strict=True))
-                message = f"{what} is that of the page {files[other]}"
+                message = f"{what} {'is that' if len(key) == 1 else 'are those'} of the page {files[other]}"
                 yield Breach(page.id, at, "not-unique", message, "correct one of them, or merge the pages")
 
 
-def check_links(ontology: Ontology, pages: Mapping[str, PageFacts]) -> Iterator[Breach]:
+def check_links(ontology: Ontology, pages: Mapping[str, PageFacts], files: Mapping[str, str]) -> Iterator[Breach]:
     """Relations of which there are too many or too few, or that lead in a circle where they must not.
 
     Links to pages that are not there are left out.
@@ -60,47 +60,55 @@ def check_links(ontology: Ontology, pages: Mapping[str, PageFacts]) -> Iterator[
                 found[name].append(Link(*ends, identifying, page.id, at))
     for name, links in found.items():
         relation = ontology.relations[name]
-        yield from _check_objects(relation, links, pages)
-        yield from _check_subjects(relation, links, pages)
+        yield from _check_objects(relation, links, pages, files)
+        yield from _check_subjects(relation, links, pages, files)
         for part in _alike(links) if relation.acyclic or relation.asymmetric else ():
             yield from _check_cycles(relation, part) if relation.acyclic else _check_directions(relation, part)
 
 
-def _check_objects(relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts]) -> Iterator[Breach]:
+def _check_objects(
+    relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts], files: Mapping[str, str]
+) -> Iterator[Breach]:
     """How many objects each subject has, those included that are stated on their own pages."""
     least, most = relation.objects
     of: dict[str, dict[str, Link]] = defaultdict(dict)
     for link in links:
         of[link.subject].setdefault(link.object, link)
     for subject, objects in of.items():
-        yield from _check_most(f"'{relation.name}' of '{subject}'", most, list(objects.values()))
+        yield from _check_most(f"'{relation.name}' leads from '{subject}' to", most, list(objects.values()), files)
     for page in pages.values() if least else ():
         if page.type in relation.domain and len(of.get(page.id, ())) < least:
             message = f"{page.type} needs at least {least} '{relation.name}', and has {len(of.get(page.id, ()))}"
             yield Breach(page.id, 0, "too-few-values", message, f"add '{relation.name}:'")
 
 
-def _check_subjects(relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts]) -> Iterator[Breach]:
+def _check_subjects(
+    relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts], files: Mapping[str, str]
+) -> Iterator[Breach]:
     """How many subjects each object has."""
     least, most = relation.subjects
     of: dict[str, dict[str, Link]] = defaultdict(dict)
     for link in links:
         of[link.object].setdefault(link.subject, link)
     for object, subjects in of.items():
-        yield from _check_most(f"'{relation.name}' to '{object}'", most, list(subjects.values()))
+        yield from _check_most(f"'{relation.name}' leads to '{object}' from", most, list(subjects.values()), files)
     for page in pages.values() if least else ():
         if page.type in relation.range and len(of.get(page.id, ())) < least:
-            starts = " or ".join(relation.domain)
-            message = f"at least {least} {starts} must be '{relation.name}' this, and {len(of.get(page.id, ()))} are"
-            yield Breach(page.id, 0, "too-few-values", message, "state it on their pages")
+            starts, found = " or ".join(relation.domain), len(of.get(page.id, ()))
+            some = f"at least {least} page{'s' if least > 1 else ''} of type {starts}"
+            does = f"{found} {'does' if found == 1 else 'do'}"
+            fix = f"state it there, or '{relation.inverse}' here" if relation.inverse else "state it there"
+            message = f"{some} must state '{relation.name}' of this page, and {does}"
+            yield Breach(page.id, 0, "too-few-values", message, fix)
 
 
-def _check_most(what: str, most: int | None, links: Sequence[Link]) -> Iterator[Breach]:
+def _check_most(what: str, most: int | None, links: Sequence[Link], files: Mapping[str, str]) -> Iterator[Breach]:
     """Too many on one page were reported when it was read: here it takes two."""
     for link in links[most:] if most is not None else ():
-        others = ", ".join(sorted({other.page for other in links} - {link.page}))
+        others = ", ".join(files[page] for page in sorted({other.page for other in links} - {link.page}))
         if others:
-            message = f"{what} may be stated of {most} at most, and there are {len(links)}; see also {others}"
+            limit = "one page" if most == 1 else f"{most} pages at most"
+            message = f"{what} {limit}, and there are {len(links)}; see also {others}"
             yield Breach(link.page, link.at, "too-many-values", message, "remove what does not hold")
 
 

@@ -38,9 +38,9 @@ def _read_type(source: Source, name: str, declared: Entries, types: Collection[s
         name,
         attributes,
         parent=(read_word(source, found["is_a"]) or "") if "is_a" in found else "",
-        mixins=read_types(source, found["mixins"], types) if "mixins" in found else (),
+        mixins=read_types(source, found["mixins"], types, own=name) if "mixins" in found else (),
         abstract="abstract" in found and read_flag(source, found["abstract"]),
-        disjoint=read_types(source, found["disjoint"], types) if "disjoint" in found else (),
+        disjoint=read_types(source, found["disjoint"], types, own=name) if "disjoint" in found else (),
         keys=_read_keys(source, found["keys"]) if "keys" in found else (),
         **read_labels(source, found, siblings=types, own=name),
     )

@@ -63,8 +63,15 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     """``did you mean 'X'?``, else the known names when they are few, else nothing."""
     close = nearest(name, known)
     if close is not None:
-        return f"did you mean '{close}'?"
+        return f"did you mean '{close}'?" + (f" {odd}" if (odd := foreign_letter(name, close)) else "")
     return f"known: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+
+
+def foreign_letter(name: str, right: str) -> str:
+    """Which letter of a name only looks like that of the right one; empty where none does."""
+    pairs = zip(name.casefold(), right.casefold(), strict=True) if len(name) == len(right) else ()
+    odd = next((name[at] for at, (a, b) in enumerate(pairs) if a != b and a.isalpha() and not a.isascii()), "")
+    return f"'{odd}' is U+{ord(odd):04X}, a letter of another script" if odd and right.isascii() else ""
 
 
 def shown(value: object, *, limit: int = 60) -> str:

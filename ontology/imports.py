@@ -44,11 +44,18 @@ class Imported:
 def read_imports(source: Source, entry: Entry, importing: Importing, compile_source: Compile) -> Imported:
     """Reads what a file imports. Findings of the other files are added to the source's, under their own names."""
     imported, here = Imported(), Path(source.file)
+    seen: set[tuple[Path, str]] = set()
+    if isinstance(entry[1], SequenceNode) and not entry[1].value:
+        source.error(entry[0], "empty-value", "'imports' is an empty list", "fill it in or leave it out")
     for item in entry[1].value if isinstance(entry[1], SequenceNode) else [entry[1]]:
-        name, prefix = _read_import(source, (entry[0], item))
+        name, prefix = _read_import(source, (item if item is not entry[1] else entry[0], item))
         if name is None:
             continue
         path = here.parent / name
+        if (path.resolve(), prefix) in seen:
+            source.error(item, "duplicate-value", f"{name} is imported twice", "remove one")
+            continue
+        seen.add((path.resolve(), prefix))
         if path.resolve() in {one.resolve() for one in (*importing.files, here)}:
             chain = " imports ".join(one.name for one in (*importing.files, here, path))
             source.error(item, "cyclic-import", f"the file would import itself: {chain}", "remove one import")
@@ -59,6 +66,7 @@ def read_imports(source: Source, entry: Entry, importing: Importing, compile_sou
             continue
         ontology = _compile_once(source, item, name, importing, compile_source)
         if ontology is None:
+            source.partial = True  # what it would have declared is missing
             continue
         _add(source, item, imported, with_prefix(ontology, prefix))
         imported.files += [name, *(str(Path(name).parent / other) for other in ontology.imports)]
@@ -76,8 +84,9 @@ def _compile_once(
         try:
             inner = read_source(path)
         except FindingsError as error:
-            message = f"{name} cannot be imported: {error.findings[0].message}"
-            source.error(item, "bad-import", message, "paths are relative to this file")
+            found = error.findings[0]
+            fix = "paths are relative to this file" if found.code == "unreadable" else found.fix
+            source.error(item, "bad-import", f"{name} cannot be imported: {found.message}", fix)
             return None
         files = (*importing.files, Path(source.file))
         importing.known[resolved], findings = compile_source(inner, Importing(files, importing.known))

@@ -84,7 +84,7 @@ def _check_mixins(
     for name in own:
         for mixin in own[name].mixins:
             if mixin in types and not types[mixin].abstract:
-                message = f"'{mixin}' is not abstract, so that things of its own may be {name} or not"
+                message = f"'{mixin}' is not abstract, as a mixin must be"
                 fix = f"declare {mixin} 'abstract: true', or write 'is_a: {mixin}'"
                 source.error(_place(declared, name, mixin), "not-abstract", message, fix)
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TypedDict
 
-from yaml.nodes import MappingNode, Node
+from yaml.nodes import MappingNode, Node, ScalarNode
 
 from ontology.findings import Edit, did_you_mean, shown
 from ontology.schema import Deprecation
 from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
-from ontology.strict_yaml import Source, end, start
+from ontology.strict_yaml import Source, end, is_absent, kind, start
 
 LABEL_KEYS = ("label", "synonyms", "description", "examples", "deprecated")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -88,6 +88,10 @@ def _words(source: Source, entry: Entry) -> tuple[str, ...]:
 
 
 def _read_deprecation(source: Source, entry: Entry, siblings: Collection[str], own: str) -> Deprecation:
+    if isinstance(entry[1], ScalarNode) and not is_absent(entry[1]):
+        message = f"'deprecated' must be a mapping, not {kind(entry[1])}"
+        source.error(entry[1], "wrong-shape", message, "write {since: 1.2.0, use: …}, or {}")
+        return Deprecation()
     found = read_mapping(source, entry, "'deprecated'", known=("since", "use"), may_be_empty=True)
     since = read_word(source, found["since"]) if "since" in found else None
     if since is not None:

@@ -93,8 +93,9 @@ class PageReader:
         entity_type = types.get(name or "")
         if entity_type is None:
             if name is not None:
-                message = f"there is no type {shown(name)}"
-                source.error(entry[1], "unknown-type", message, did_you_mean(name, list(types)))
+                meant = [one.name for one in types.values() if name.casefold() in map(str.casefold, one.synonyms)]
+                fix = f"did you mean '{meant[0]}'?" if meant else did_you_mean(name, list(types))
+                source.error(entry[1], "unknown-type", f"there is no type {shown(name)}", fix)
             return None
         if entity_type.abstract:
             below = self._ontology.concrete(self._ontology.subtypes(entity_type.name))
@@ -164,6 +165,8 @@ def _find_front_matter(source: Source) -> tuple[int, int] | None:
         if closing is not None:
             return closing.span()
         source.error(0, "unclosed-front-matter", "no line --- closes the front matter", "add a line ---")
+    elif CONFLICT.match(text):
+        source.error(0, "merge-conflict", "a merge conflict was left in the file", "choose one side")
     elif not text.strip("\ufeff \t\r\n"):
         source.error(0, "empty-file", "the page is empty", NO_FRONT_MATTER)
     else:
@@ -313,7 +316,9 @@ def _read_relation(source: Source, word: RelationWord, entry: Entry, out: list[S
         identity = (target.id, *(pair for pair in attributes if relation.attributes[pair[0]].identifying))
         if identity in seen:
             message = f"'{word.name}: {target.id}' is stated twice"
-            source.error(item, "duplicate-value", message, "keep one, or tell them apart by an identifying attribute")
+            apart = any(one.attribute.identifying for one in word.attributes.values())
+            fix = "keep one, or tell them apart by an identifying attribute" if apart else "keep one"
+            source.error(item, "duplicate-value", message, fix)
             continue
         seen.add(identity)
         targets.add(target.id)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from yaml.nodes import Node
+from yaml.nodes import MappingNode, Node
 
 from ontology.entity_types import read_entity_types
 from ontology.findings import Finding, FindingsError, shown
@@ -20,7 +20,7 @@ from ontology.labels import check_version, read_description
 from ontology.relations import read_relations
 from ontology.schema import EntityType, Ontology, Relation, with_subtypes
 from ontology.shapes import Entries, Entry, read_mapping, read_word
-from ontology.strict_yaml import Source, compose, read_source
+from ontology.strict_yaml import Source, compose, entries, read_source
 from ontoloom.names import hash_id
 
 TOP_KEYS = ("ontology", "version", "description", "imports", "types", "relations")
@@ -56,9 +56,9 @@ def _compile(source: Source, importing: Importing) -> tuple[Ontology | None, lis
 
 
 def _read_ontology(source: Source, root: Node, importing: Importing) -> Ontology:
-    found = read_mapping(source, (root, root), "an ontology", known=TOP_KEYS, required=("ontology", "version"))
-    if not found.keys() & {"types", "imports"} and found and not source.partial:
-        source.error(root, "missing-key", "an ontology lacks the key 'types'", "add 'types:'")
+    imports = isinstance(root, MappingNode) and "imports" in entries(root)
+    required = ("ontology", "version") if imports else ("ontology", "version", "types")
+    found = read_mapping(source, (root, root), "an ontology", known=TOP_KEYS, required=required)
     imported = read_imports(source, found["imports"], importing, _compile) if "imports" in found else Imported()
     declared = read_mapping(source, found["types"], "types") if "types" in found else {}
     related = read_mapping(source, found["relations"], "relations") if "relations" in found else {}

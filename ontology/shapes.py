@@ -12,12 +12,13 @@ from collections.abc import Collection
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from ontology.findings import Edit, did_you_mean, shown
+from ontology.findings import Edit, did_you_mean, nearest, shown
 from ontology.plain_yaml import NULLS
 from ontology.strict_yaml import Source, end, entries, is_absent, is_null, is_plain, kind, start
 from ontology.values import NUMBER
 
 Entry = tuple[Node, Node]
+FLAGS = {**dict.fromkeys(("true", "yes", "on", "y"), "true"), **dict.fromkeys(("false", "no", "off", "n"), "false")}
 Entries = dict[str, tuple[ScalarNode, Node]]
 
 
@@ -42,15 +43,13 @@ def read_mapping(
     if not node.value and not may_be_empty and not source.partial:
         source.error(key, "empty-value", f"{what} is empty", "fill it in or leave it out")
     found = entries(node)
+    meant = set()
     for name in [name for name in found if known is not None and name not in known]:
-        source.error(
-            found.pop(name)[0],
-            "unknown-key",
-            f"{what} has no key {shown(name)}",
-            did_you_mean(name, sorted(known or ())),
-        )
+        fix = did_you_mean(name, sorted(known or ()))
+        meant.add(nearest(name, sorted(known or ())))
+        source.error(found.pop(name)[0], "unknown-key", f"{what} has no key {shown(name)}", fix)
     for name in required:
-        if name not in found and node.value and not source.partial:
+        if name not in found and name not in meant and node.value and not source.partial:
             source.error(key, "missing-key", f"{what} lacks the key '{name}'", f"add '{name}:'")
     return found
 
@@ -82,6 +81,9 @@ def read_words(source: Source, entry: Entry, *, or_one: bool = False) -> list[tu
             edit = Edit(start(node), end(source.text, node), f"[{node.value}]")
         source.error(node, "wrong-shape", f"{_named(key)} is a list, not {kind(node)}", fix, edit=edit)
         return []
+    if isinstance(node, MappingNode) and not or_one:
+        source.error(node, "wrong-shape", f"{_named(key)} is a list, not {kind(node)}", "write a list")
+        return []
     word = read_word(source, entry)
     return [] if word is None else [(word, node)]
 
@@ -90,7 +92,8 @@ def read_flag(source: Source, entry: Entry) -> bool:
     """``true`` or ``false``."""
     word = read_word(source, entry)
     if word is not None and word not in ("true", "false"):
-        fix = f"write {word.lower()}" if word.lower() in ("true", "false") else "write true or false"
+        meant = FLAGS.get(word.lower())
+        fix = f"write {meant}" if meant else "write true or false"
         source.error(entry[1], "not-a-boolean", f"{_named(entry[0])} is true or false, not {shown(word)}", fix)
     return word == "true"
 
@@ -112,7 +115,7 @@ def _has_value(source: Source, entry: Entry) -> bool:
     if is_absent(node) and source.partial:
         return False
     if is_null(node):
-        fix = "leave the key out, or put quotes around the word"
+        fix = f"leave {'it' if key is node else 'the key'} out, or put quotes around the word"
         source.error(node, "null-value", f"{kind(node)} stands for no value in YAML", fix)
         return False
     if isinstance(node, ScalarNode) and not node.value.strip():

@@ -100,6 +100,10 @@ def read_source(path: Path | str) -> Source:
     except OSError as error:
         source.error(0, "unreadable", f"the file cannot be read: {error.strerror or error}")
         raise FindingsError(source.findings) from None
+    head = data[:200]
+    if len(head) > 7 and max(head[::2].count(0), head[1::2].count(0)) > len(head) // 4:  # letters of UTF-16
+        source.error(0, "not-utf-8", "the file is UTF-16", "save the file as UTF-8")
+        raise FindingsError(source.findings)
     try:
         source.text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -260,7 +264,9 @@ def _hazard(source: Source, text: str) -> int | None:
         elif isinstance(event, yaml.NodeEvent) and event.anchor is not None:
             source.error(at, "anchor", f"the anchor &{event.anchor} is not allowed", "remove it; write values out")
         elif getattr(event, "tag", None) is not None:
-            source.error(at, "tag", f"the tag {shown(text[at : at + 40].split()[0])} is not allowed", "remove it")
+            tag = text[at : at + 40].split()[0]
+            fix = "remove it" if tag.startswith("!!") else "remove it, or put quotes around the value"
+            source.error(at, "tag", f"the tag {shown(tag)} is not allowed", fix)
         else:
             continue
         return at
@@ -271,6 +277,7 @@ SYNTAX_FIXES = {
     "mapping values are not allowed": "put quotes around a value that holds ': '; check the indentation",
     "sequence entries are not allowed": "put the first list item on a line of its own",
     "cannot start any token": "put quotes around the value",
+    "while scanning an alias": "put quotes around the value",
     "could not find expected ':'": "write 'key: value'",
     "did not find expected key": "indent keys of one mapping by the same number of spaces",
     "expected <block end>": "indent keys of one mapping by the same number of spaces",
@@ -289,6 +296,8 @@ def _report(source: Source, text: str, error: yaml.YAMLError) -> int:
     if "quoted" in context or LINE_BREAK.search(text, opener, at):
         at = opener  # left open, which the parser noticed only later
     odd = _swallowed_space(text, context_mark.index if context_mark and "simple key" in context else at, at)
+    if odd is None and context_mark and (problem == "could not find expected ':'" or "scanning an alias" in context):
+        at = opener = int(context_mark.index)  # the parser notices only later
     if "another document" in problem or "<document start>" in problem:
         source.error(at, "several-documents", "a second YAML document begins here", "keep one document in a file")
     elif "nesting depth" in problem:
@@ -297,8 +306,10 @@ def _report(source: Source, text: str, error: yaml.YAMLError) -> int:
         source.error(at, "tab-indentation", "a tab cannot indent YAML", "use spaces")
     elif odd is not None:
         _report_odd_space(source, odd)
+    elif (wide := text.find("：", at, text.find("\n", at))) >= 0:
+        source.error(wide, "syntax", "the colon U+FF1A is no YAML colon", "replace it by ':' and a space")
     else:
-        fix = next((fix for words, fix in SYNTAX_FIXES.items() if words in problem), "")
+        fix = next((fix for words, fix in SYNTAX_FIXES.items() if words in problem or words in context), "")
         source.error(at, "syntax", ": ".join(part for part in (context, problem) if part), fix)
     return min(at, opener)
 
@@ -318,7 +329,8 @@ def _report_depth(source: Source, text: str) -> int:
 
 def _without_block(text: str, at: int, indent: int) -> str:
     """The text with the block that holds ``at`` blanked out; the same text where no block can be told."""
-    starts = [m.start() for m in re.finditer(rf"^ {{0,{indent}}}[^\s#\-\]}},%]", text, re.MULTILINE)]
+    begin = rf"(?:^|(?<=\r)) {{0,{indent}}}[^\s#\-\]}},%]"
+    starts = [m.start() for m in re.finditer(begin, text, re.MULTILINE)]
     block = bisect_right(starts, at) - 1
     if block < 0:
         return text

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from ontology.findings import did_you_mean, nearest, shown
+from ontology.findings import did_you_mean, foreign_letter, nearest, shown
 from ontology.numerals import LOOSE_NUMBER, multiple, read_decimal
 from ontology.quantities import NotInUnit, in_unit
 from ontology.schema import Attribute
@@ -216,6 +216,8 @@ def _read_enum(attribute: Attribute, raw: Raw) -> str:
     meant |= {name.casefold(): name for name in names}
     close = nearest(text, list(meant))
     fix = f"write {meant[close]}" if close is not None else did_you_mean(text, names)
+    odd = foreign_letter(text, meant[close]) if close is not None else ""
+    fix += f"; {odd}" if odd else ""
     message = f"{shown(raw)} is no value of {attribute.name}"
     raise BadValue(message, fix, code="not-in-enum", meant=meant.get(text.casefold(), ""))
 

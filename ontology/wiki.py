@@ -45,7 +45,7 @@ class Wiki:
             if page.page_links or page.file_links:
                 yield from self._check_links(page)
         yield from check_values(self.pages, self.files)
-        yield from check_links(self.ontology, self.pages)
+        yield from check_links(self.ontology, self.pages, self.files)
 
     def propose(self, wanted: str) -> str:
         """The page that has the wanted text for a name, else the page whose id is most like it."""
@@ -91,7 +91,16 @@ class Wiki:
         for target, at in page.file_links:
             if not self.exists(self.files[page.id], target):
                 message = f"the link to {shown(target)} leads nowhere"
-                yield Breach(page.id, at, "dead-link", message, self.propose(target), "warning")
+                yield Breach(page.id, at, "dead-link", message, self._propose_file(page, target), "warning")
+
+    def _propose_file(self, page: PageFacts, target: str) -> str:
+        """A page, as a link from another page names it; nothing for what is no page."""
+        if posixpath.splitext(target)[1] not in ("", PAGE_SUFFIX):
+            return ""
+        named = self._named(target)
+        if named is None:
+            return self.propose(target)
+        return f"write {posixpath.relpath(self.files[named], posixpath.dirname(self.files[page.id]) or '.')}"
 
     def _similar(self, wanted: str, *, most: int = 50) -> list[str]:
         """The ids that share most trigrams with a text: comparing with 10,000 would take a tenth of a second."""

@@ -88,7 +88,7 @@ CASES: dict[str, tuple[list[str], str, list[tuple[int, int, str, str]]]] = {
         ["superior_to:", "  - {target: llama-2-70b, benchmark: llama-2-70b}"], "",
         [(5, 38, "wrong-range", "name a page of type Benchmark")],
     ),
-    "link to a page": ([], "See [L](llama-2.md).", [(5, 9, "dead-link", "write llama-2-70b")]),
+    "link to a page": ([], "See [L](llama-2.md).", [(5, 9, "dead-link", "write llama-2-70b.md")]),
     "wiki link": ([], "See [[llama-2-7b|L]] and [[mmlu#top]].", [(5, 7, "dead-link", "did you mean 'llama-2-70b'?")]),
     "links that lead somewhere": (
         [], "[a](mmlu.md#x) [b](https://x.org/y.md) [c](#top) [d](../ontology.yaml) [e](<mmlu.md> \"t\") [[mmlu]]", [],

@@ -196,7 +196,7 @@ CASES = {
     "duplicate item": (["training_method: [DPO, DPO]"], [(4, 24, "duplicate-value", "keep one")]),
     "duplicate statement": (
         ["based_on: [a, {target: a}]"],
-        [(4, 15, "duplicate-value", "keep one, or tell them apart by an identifying attribute")],
+        [(4, 15, "duplicate-value", "keep one")],
     ),
     "attribute": (["contxt_length: 1"], [(4, 1, "unknown-attribute", "did you mean 'context_length'?")]),
     "relation": (["superior: a"], [(4, 1, "unknown-attribute", "did you mean 'superior_to'?")]),

@@ -157,7 +157,7 @@ CASES = {
         "cardinality: one", "cardinality: 0", 31, 18, "bad-cardinality",
         "write one, many, or limits such as 0..1, 1..* and 2..5",
     ),
-    "flag": ("many: true", "many: yes", 11, 34, "not-a-boolean", "write true or false"),
+    "flag": ("many: true", "many: yes", 11, 34, "not-a-boolean", "write true"),
     "limit": ("min: 1,", "min: one,", 10, 58, "not-a-number", "write a number"),
     "limit of an integer": ("min: 1,", "min: 1.5,", 10, 58, "not-an-integer", "write an integer"),
     "limits": ("max: 10000000", "max: 0", 10, 66, "out-of-range", "swap them or correct one"),
