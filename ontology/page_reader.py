@@ -41,7 +41,7 @@ class PageReader:
         so that pages can be checked against each other. Only a page without errors should be believed.
         """
         source = Source(file, text)
-        closing = _find_front_matter(source)
+        closing = find_front_matter(source)
         page = None if closing is None else self._read_front_matter(source, *closing)
         return page, sorted(source.findings)
 
@@ -156,7 +156,7 @@ def parse_page(text: str, *, file: str, ontology: Ontology) -> tuple[Page | None
     return PageReader(ontology).read(text, file=file)
 
 
-def _find_front_matter(source: Source) -> tuple[int, int] | None:
+def find_front_matter(source: Source) -> tuple[int, int] | None:
     """Where the front matter ends, and where the prose begins."""
     text = source.text
     opening = OPENING.match(text)

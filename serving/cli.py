@@ -12,6 +12,7 @@ from serving import (
     cli_check,
     cli_cypher,
     cli_engine,
+    cli_fmt,
     cli_graph,
     cli_neo4j,
     cli_ontology,
@@ -68,6 +69,7 @@ def root(
 
 cli_project.register(app)
 cli_check.register(app)
+cli_fmt.register(app)
 cli_ontology.register(app)
 cli_graph.register(app)
 cli_store.register(app)
