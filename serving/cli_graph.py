@@ -1,4 +1,4 @@
-"""``ingest``, ``status`` and ``quarantine``: what is written to the graph, and what it holds."""
+"""``ingest``, ``status``, ``quarantine`` and ``gaps``: what is written to the graph, what it holds, what it lacks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     app.command()(ingest)
     app.command()(status)
     app.command()(quarantine)
+    app.command()(gaps)
 
 
 def ingest(
@@ -184,6 +185,54 @@ def quarantine(
     render.output.print()
     columns = ("reason", "where", "claim", "why")
     render.show_table(columns, [_shown(quarantined_row(item)) for item in found[:limit]])
+    if len(found) > limit:
+        render.output.print(f"… {len(found) - limit} more (--limit)", markup=False)
+
+
+def gaps(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 20,
+    examples: Annotated[int, typer.Option(min=0, help="Claims to show of each.")] = 2,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what documents say and the ontology has no word for: refused relations, types and attributes, counted.
+
+        ontoloom gaps
+        ontoloom gaps --json
+
+    Each comes with some of its claims and a piece of YAML that would admit them, to be looked over and pasted.
+    """
+    from graph.gaps import find_gaps
+    from serving.access import reading
+    from serving.wiring import find_ontology
+
+    settings = settings_of(ctx, store=store)
+    ontology = find_ontology(settings)
+    with reading(settings, ontology) as opened:
+        found = find_gaps(opened.quarantined(), ontology, examples=examples)
+    if as_json:
+        rows = [
+            {
+                "kind": gap.kind, "name": gap.name, "of": gap.of, "claims": gap.count, "documents": gap.documents,
+                "examples": [quarantined_row(item) for item in gap.examples], "patch": gap.patch,
+            }
+            for gap in found[:limit]
+        ]  # fmt: skip
+        render.write_json({"gaps": rows, "all": len(found)})
+        return
+    if not found:
+        render.output.print("no claim was refused for want of a word")
+    for gap in found[:limit]:
+        of = f" of {gap.of}" if gap.of else ""
+        claims = f"{gap.count} claim{'s' * (gap.count > 1)} in {gap.documents} document{'s' * (gap.documents > 1)}"
+        render.output.print(
+            f"[bold]{render.escape(gap.kind)} '{render.escape(gap.name)}'[/]{render.escape(of)}: {claims}"
+        )
+        for item in gap.examples:
+            _, where, claim, _ = _shown(quarantined_row(item))
+            render.output.print(f"    {where}: {claim}", markup=False)
+        render.output.print(gap.patch, markup=False)
     if len(found) > limit:
         render.output.print(f"… {len(found) - limit} more (--limit)", markup=False)
 
