@@ -1,9 +1,10 @@
-"""``ask`` and ``search``: questions to the graph in one's own words."""
+"""``ask``, ``ask-all`` and ``search``: questions to the graph in one's own words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,7 @@ DECLINED = 3
 
 def register(app: typer.Typer) -> None:
     app.command()(ask)
+    app.command("ask-all")(ask_all)
     app.command()(search)
 
 
@@ -56,6 +58,54 @@ def ask(
             answered = show_answer(events)
     if not answered:
         raise typer.Exit(DECLINED)
+
+
+def ask_all(
+    ctx: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(help="The questions; by default questions.yaml beside the ontology.")
+    ] = None,
+    with_llm: Annotated[
+        bool, typer.Option("--llm", help="Let the LLM word the answers, where an engine is up.")
+    ] = False,
+    store: StoreOption = None,
+    engine: EngineOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask all competency questions, and say which are not answered as they must be, and what is missing.
+
+        ontoloom ask-all
+        ontoloom ask-all nightly.yaml --json
+
+    Exit status 0 when all are right, 1 when not. docs/ontology.md says what the file holds.
+    """
+    from ontology.questions import read_questions
+    from serving.ask_all import ask_all as run
+
+    settings = settings_of(ctx, store=store, engine=engine)
+    path = file or settings.ontology.parent / "questions.yaml"
+    questions = read_questions(path)
+    with render.progress() as on_progress:
+        outcomes = list(run(settings, questions, use_engine=with_llm, on_progress=on_progress))
+    wrong = [outcome for outcome in outcomes if outcome.fault]
+    if as_json:
+        rows = [
+            {"id": one.question.id, "line": one.question.line, "ok": not one.fault, "fault": one.fault}
+            for one in outcomes
+        ]
+        render.write_json({"ok": not wrong, "questions": rows})
+    else:
+        for one in wrong:
+            asked = one.question.text or " ".join(one.question.select.split())
+            render.output.print(
+                f"[bold]{render.escape(f'{path}:{one.question.line}')}: {one.question.id}[/]: {render.escape(asked)}"
+            )
+            render.output.print(f"    {one.fault}", markup=False)
+        render.output.print(
+            f"{len(outcomes) - len(wrong)} of {len(outcomes)} are answered as they must be", markup=False
+        )
+    if wrong:
+        raise typer.Exit(1)
 
 
 def show_answer(events: Iterable[Event]) -> bool:

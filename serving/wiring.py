@@ -57,6 +57,7 @@ class ProjectCheck:
 def run_check(settings: Settings, *, cached: bool = True, on_progress: OnProgress = silent) -> ProjectCheck:
     """Checks ontology, pages, rules and saved views. Raises OntologyError where there is no ontology at all."""
     from ingest.read_rules import read_rules
+    from ontology.questions import read_questions
 
     _refuse_no_project(settings)
     cache = settings.derived / "checks.json" if cached else None
@@ -65,6 +66,12 @@ def run_check(settings: Settings, *, cached: bool = True, on_progress: OnProgres
     if checked.ontology is not None and settings.rules.is_file():
         try:
             rules = len(read_rules(settings.rules, checked.ontology).rules)
+        except FindingsError as error:
+            findings += error.findings
+    questions = settings.ontology.parent / "questions.yaml"
+    if questions.is_file():
+        try:
+            read_questions(questions)
         except FindingsError as error:
             findings += error.findings
     views = 0
