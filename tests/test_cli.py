@@ -394,7 +394,8 @@ def test_a_reader_that_goes_away_is_no_error(project: Path) -> None:
 
 
 COMMANDS = """
-init check fmt diff export import ingest ask ask-all search select cypher publish status quarantine gaps store store/digest
+init check fmt diff export import ingest ask ask-all search select cypher publish status quarantine gaps
+store store/digest
 engine engine/install engine/up engine/down engine/status engine/logs serve demo
 """
 
