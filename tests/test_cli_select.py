@@ -126,7 +126,7 @@ def test_check_reads_views(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     (folder / "views").mkdir()
     (folder / "views" / "people.sql").write_text("SELECT name FROM Person")
-    assert "1 views: nothing to mend" in well(folder, "check")
+    assert "1 view: nothing to mend" in well(folder, "check")
     (folder / "views" / "broken.sql").write_text("SELECT nam\nFROM Person")
     done = run(folder, "check")
     assert done.returncode == 1
