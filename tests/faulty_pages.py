@@ -194,7 +194,7 @@ FAULTS = (
     instead("orca", "based_on: phi", "based_on: phy", "dangling-reference"),
     instead("orca", "based_on: phi", "based_on: [phi, llama]", "too-many-values"),
     instead("orca", "based_on: phi", "based_on: [[phi]]", "wrong-shape"),
-    instead("orca", "based_on: phi", "based_on: {page: phi}", "missing-key"),
+    instead("orca", "based_on: phi", "based_on: {page: phi}", "unknown-key"),
     instead("orca", "based_on: phi", "based_on: {target: phi, since: 1}", "unknown-key"),
     instead("orca", "based_on: phi", "based_on: orca", "cycle"),
     added("phi", "based_on: orca", "cycle"),
