@@ -23,6 +23,7 @@ from ontology.plain_pages import PlainReader
 from ontology.read import compile_ontology
 from ontology.schema import Ontology
 from ontology.strict_yaml import Source, read_bytes, read_source
+from ontology.vocabulary import Vocabularies
 from ontology.wiki import PAGE_SUFFIX, Wiki
 from ontoloom.progress import OnProgress, Progress, silent
 from ontoloom.uncollected import uncollected
@@ -174,9 +175,9 @@ class PageChecker:
     """Works out what pages come to by themselves."""
 
     def __init__(self, ontology: Ontology) -> None:
-        self._limits = Limits(ontology)
-        self._plain = PlainReader(ontology, self._limits)
-        self._reader = PageReader(ontology)
+        self._limits, vocabularies = Limits(ontology), Vocabularies(ontology)
+        self._plain = PlainReader(vocabularies, self._limits)
+        self._reader = PageReader(vocabularies)
 
     def check(self, file: str, stamp: Stamp | None = None) -> Checks:
         with suppress(OSError, UnicodeDecodeError):  # reported below

@@ -48,12 +48,18 @@ class CheckCache:
         self._key = f"{_code()} {ontology.stamp} {ontology.hash}"
         self._lines = 0
         self.known: dict[str, Checks] = {}
-        with suppress(OSError, ValueError, TypeError):
+        try:
             key, *lines = path.read_bytes().splitlines()
             for line in lines if json.loads(key) == self._key else ():
                 for page, stamp, facts, found in json.loads(line):
                     self.known[page] = Checks(tuple(stamp), facts and PageFacts._make(facts), tuple(map(_row, found)))
                 self._lines += 1
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+        ):  # behind a damaged line, nothing would ever be found: it is written anew
+            self.known, self._lines = {}, 0
 
     def keep(self, checks: Mapping[str, Checks], *, began: int) -> None:
         """Keeps checks for the next time, but for those of pages that changed just before they ``began`` to be read."""

@@ -25,8 +25,12 @@ class Breach(NamedTuple):
     right: str = ""
 
 
-class Link(NamedTuple):
-    """A relation between two pages, and where it is stated."""
+MOST_SHOWN = 3
+"""Other pages that a finding names."""
+
+
+class Edge(NamedTuple):
+    """A link with its ends in the direction of its relation, whichever page states it, and where that is."""
 
     subject: str
     object: str
@@ -52,12 +56,12 @@ def check_links(ontology: Ontology, pages: Mapping[str, PageFacts], files: Mappi
 
     Links to pages that are not there are left out.
     """
-    found: dict[str, list[Link]] = {r.name: [] for r in ontology.relations.values() if is_limited(r)}
+    found: dict[str, list[Edge]] = {r.name: [] for r in ontology.relations.values() if is_limited(r)}
     for page in pages.values() if found else ():
         for name, inverse, target, identifying, at in page.links:
             if target in pages:
                 ends = (target, page.id) if inverse else (page.id, target)
-                found[name].append(Link(*ends, identifying, page.id, at))
+                found[name].append(Edge(*ends, identifying, page.id, at))
     for name, links in found.items():
         relation = ontology.relations[name]
         yield from _check_objects(relation, links, pages, files)
@@ -67,11 +71,11 @@ def check_links(ontology: Ontology, pages: Mapping[str, PageFacts], files: Mappi
 
 
 def _check_objects(
-    relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts], files: Mapping[str, str]
+    relation: Relation, links: Sequence[Edge], pages: Mapping[str, PageFacts], files: Mapping[str, str]
 ) -> Iterator[Breach]:
     """How many objects each subject has, those included that are stated on their own pages."""
     least, most = relation.objects
-    of: dict[str, dict[str, Link]] = defaultdict(dict)
+    of: dict[str, dict[str, Edge]] = defaultdict(dict)
     for link in links:
         of[link.subject].setdefault(link.object, link)
     for subject, objects in of.items():
@@ -83,11 +87,11 @@ def _check_objects(
 
 
 def _check_subjects(
-    relation: Relation, links: Sequence[Link], pages: Mapping[str, PageFacts], files: Mapping[str, str]
+    relation: Relation, links: Sequence[Edge], pages: Mapping[str, PageFacts], files: Mapping[str, str]
 ) -> Iterator[Breach]:
     """How many subjects each object has."""
     least, most = relation.subjects
-    of: dict[str, dict[str, Link]] = defaultdict(dict)
+    of: dict[str, dict[str, Edge]] = defaultdict(dict)
     for link in links:
         of[link.object].setdefault(link.subject, link)
     for object, subjects in of.items():
@@ -102,25 +106,28 @@ def _check_subjects(
             yield Breach(page.id, 0, "too-few-values", message, fix)
 
 
-def _check_most(what: str, most: int | None, links: Sequence[Link], files: Mapping[str, str]) -> Iterator[Breach]:
+def _check_most(what: str, most: int | None, links: Sequence[Edge], files: Mapping[str, str]) -> Iterator[Breach]:
     """Too many on one page were reported when it was read: here it takes two."""
-    for link in links[most:] if most is not None else ():
-        others = ", ".join(files[page] for page in sorted({other.page for other in links} - {link.page}))
+    if most is None or len(links) <= most:
+        return
+    limit = "one page" if most == 1 else f"{most} pages at most"
+    pages = sorted({link.page for link in links})
+    for link in links[most:]:
+        others = [files[page] for page in pages[: MOST_SHOWN + 1] if page != link.page][:MOST_SHOWN]
         if others:
-            limit = "one page" if most == 1 else f"{most} pages at most"
-            message = f"{what} {limit}, and there are {len(links)}; see also {others}"
+            message = f"{what} {limit}, and there are {len(links)}; see also {', '.join(others)}"
             yield Breach(link.page, link.at, "too-many-values", message, "remove what does not hold")
 
 
-def _alike(links: Sequence[Link]) -> list[list[Link]]:
+def _alike(links: Sequence[Edge]) -> list[list[Edge]]:
     """Links in groups of those that agree in the identifying attributes: better at one thing is not better at all."""
-    groups: dict[str, list[Link]] = defaultdict(list)
+    groups: dict[str, list[Edge]] = defaultdict(list)
     for link in links:
         groups[link.identifying].append(link)
     return list(groups.values())
 
 
-def _check_directions(relation: Relation, links: Sequence[Link]) -> Iterator[Breach]:
+def _check_directions(relation: Relation, links: Sequence[Edge]) -> Iterator[Breach]:
     """Reports the later one of two links that lead there and back, and links that lead to where they start."""
     ends: set[tuple[str, str]] = set()
     for link in links:
@@ -130,9 +137,9 @@ def _check_directions(relation: Relation, links: Sequence[Link]) -> Iterator[Bre
             yield _circle(relation, link, [*way, link.subject], "both-ways")
 
 
-def _check_cycles(relation: Relation, links: Sequence[Link]) -> Iterator[Breach]:
+def _check_cycles(relation: Relation, links: Sequence[Edge]) -> Iterator[Breach]:
     """Reports each link that closes a cycle, depth first in the order of the pages."""
-    out: dict[str, list[Link]] = defaultdict(list)
+    out: dict[str, list[Edge]] = defaultdict(list)
     for link in links:
         out[link.subject].append(link)
     done: set[str] = set()
@@ -156,7 +163,7 @@ def _check_cycles(relation: Relation, links: Sequence[Link]) -> Iterator[Breach]
                 left.append(iter(out.get(link.object, ())))
 
 
-def _circle(relation: Relation, link: Link, way: Sequence[str], code: str) -> Breach:
+def _circle(relation: Relation, link: Edge, way: Sequence[str], code: str) -> Breach:
     shown_way = " → ".join(way if len(way) <= 8 else [*way[:4], "…", *way[-3:]])
     message = f"'{relation.name}' leads in a circle: {shown_way}"
     return Breach(link.page, link.at, code, message, "remove one of them" if len(way) > 2 else "remove it")

@@ -19,7 +19,7 @@ from ontology.schema import Attribute, Described, EntityType, Ontology
 from ontology.shapes import Entries, Entry, read_mapping, read_word, read_words
 from ontology.strict_yaml import CONFLICT, Source, compose, end, kind, start
 from ontology.values import BadValue, read_value, written
-from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabulary, Word, vocabulary_of
+from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabularies, Word
 from ontoloom.records import Value, canonical_text
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
@@ -30,9 +30,9 @@ NO_FRONT_MATTER = "begin the file with a line ---, then type: and name:, then a 
 class PageReader:
     """Reads pages against an ontology."""
 
-    def __init__(self, ontology: Ontology) -> None:
-        self._ontology = ontology
-        self._vocabularies: dict[str, Vocabulary] = {}
+    def __init__(self, vocabularies: Vocabularies) -> None:
+        self._ontology = vocabularies.ontology
+        self._vocabularies = vocabularies
 
     def read(self, text: str, *, file: str) -> tuple[Page | None, list[Finding]]:
         """A page and all findings in the order of the text.
@@ -63,7 +63,7 @@ class PageReader:
             if key not in found and not source.partial:
                 source.error(0, "missing-key", f"the page lacks the key '{key}'", f"add '{key}:'")
         entity_type = self._read_type(source, found["type"]) if "type" in found else None
-        words = self._vocabulary(entity_type.name).words if entity_type else {}
+        words = self._vocabularies.of(entity_type.name).words if entity_type else {}
         name = _read_name(source, found["name"], words) if "name" in found else None
         aliases = read_words(source, found["aliases"]) if "aliases" in found else []
         sources = _read_sources(source, found["source"]) if "source" in found else ()
@@ -106,7 +106,7 @@ class PageReader:
         return entity_type
 
     def _read_statements(self, source: Source, entity_type: EntityType, found: Entries, until: int) -> list[Statement]:
-        vocabulary, out = self._vocabulary(entity_type.name), list[Statement]()
+        vocabulary, out = self._vocabularies.of(entity_type.name), list[Statement]()
         for name, entry in found.items():
             if name in PAGE_KEYS:
                 continue
@@ -125,12 +125,6 @@ class PageReader:
                 _report_missing(source, entity_type, attribute, until)
         return out
 
-    def _vocabulary(self, type_name: str) -> Vocabulary:
-        found = self._vocabularies.get(type_name)
-        if found is None:
-            found = self._vocabularies[type_name] = vocabulary_of(self._ontology, type_name)
-        return found
-
     def _report_key(self, source: Source, entity_type: EntityType, key: ScalarNode) -> None:
         """A key that the type has no word for: why, and what was perhaps meant."""
         name, ontology = key.value, self._ontology
@@ -145,7 +139,7 @@ class PageReader:
             record, _, part = name.partition(".")
             fix = f"write {record}: {{{part}: …}}"
         else:
-            fix = did_you_mean(name, [*self._vocabulary(entity_type.name).words, *PAGE_KEYS])
+            fix = did_you_mean(name, [*self._vocabularies.of(entity_type.name).words, *PAGE_KEYS])
         where = f"; it is one of {', '.join(others)}" if others and "." not in name else ""
         message = f"{entity_type.name} has no attribute or relation {shown(name)}{where}"
         source.error(key, "unknown-attribute", message, fix)
@@ -153,7 +147,7 @@ class PageReader:
 
 def parse_page(text: str, *, file: str, ontology: Ontology) -> tuple[Page | None, list[Finding]]:
     """One page (see ``PageReader.read``)."""
-    return PageReader(ontology).read(text, file=file)
+    return PageReader(Vocabularies(ontology)).read(text, file=file)
 
 
 def find_front_matter(source: Source) -> tuple[int, int] | None:

@@ -11,10 +11,9 @@ from collections.abc import Collection
 
 from ontology.facts import Limits, Link, PageFacts, Reference, key_values, link_of, prose_links
 from ontology.pages import PageRef
-from ontology.plain_yaml import Entry, Mapping, Node, NotPlain, read_entries, read_entry
-from ontology.schema import Ontology
+from ontology.plain_yaml import NULLS, Entry, Mapping, Node, NotPlain, read_entries, read_entry
 from ontology.values import BadValue, read_value
-from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabulary, vocabulary_of
+from ontology.vocabulary import MOST_KNOWN, SOURCE, AttributeWord, RelationWord, Vocabularies, Vocabulary
 from ontoloom.names import name_key
 from ontoloom.records import Value, canonical_text
 
@@ -22,10 +21,9 @@ from ontoloom.records import Value, canonical_text
 class PlainReader:
     """Reads plain pages of an ontology."""
 
-    def __init__(self, ontology: Ontology, limits: Limits) -> None:
-        self._ontology = ontology
+    def __init__(self, vocabularies: Vocabularies, limits: Limits) -> None:
+        self._vocabularies = vocabularies
         self._limits = limits
-        self._vocabularies: dict[str, Vocabulary] = {}
 
     def read(self, text: str, page_id: str) -> PageFacts | None:
         """The facts of a page; None where it is not plain, or not right."""
@@ -87,13 +85,10 @@ class PlainReader:
         )
 
     def _vocabulary(self, type_name: str) -> Vocabulary:
-        found = self._vocabularies.get(type_name)
-        if found is None:
-            entity_type = self._ontology.types[type_name]
-            if entity_type.abstract or entity_type.deprecated is not None:
-                raise NotPlain
-            found = self._vocabularies[type_name] = vocabulary_of(self._ontology, type_name)
-        return found
+        entity_type = self._vocabularies.ontology.types[type_name]
+        if entity_type.abstract or entity_type.deprecated is not None:
+            raise NotPlain
+        return self._vocabularies.of(type_name)
 
 
 def _word(node: Node) -> str:
@@ -140,7 +135,7 @@ def _value(word: AttributeWord, node: Node) -> Value:
     choices = word.attribute.values
     if choices and any(one.deprecated is not None and one.name == value for one in choices):
         raise NotPlain
-    if len(word.known) < MOST_KNOWN:
+    if len(word.known) < MOST_KNOWN and raw not in NULLS:  # without quotes it would be nothing
         word.known[raw] = value
     return value
 

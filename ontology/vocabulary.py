@@ -78,3 +78,18 @@ def vocabulary_of(ontology: Ontology, type_name: str) -> Vocabulary:
             words.setdefault(relation.inverse, RelationWord(relation, True, attributes, required))
     needed = (a for a in entity_type.attributes.values() if a.required and a.name != "name")
     return Vocabulary(type_name, words, tuple(needed))
+
+
+class Vocabularies:
+    """The vocabularies of an ontology's types, each made when it is first asked for, with all values read since."""
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self._found: dict[str, Vocabulary] = {}
+
+    def of(self, type_name: str) -> Vocabulary:
+        """Raises KeyError where there is no such type."""
+        found = self._found.get(type_name)
+        if found is None:
+            found = self._found[type_name] = vocabulary_of(self.ontology, type_name)
+        return found

@@ -56,7 +56,7 @@ def ontologies(draw: st.DrawFn) -> str:
 class Plain(yaml.SafeDumper):
     """PyYAML's dumper, without anchors; what is not ASCII is escaped."""
 
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002  # as the base class has it
         return True
 
 

@@ -167,6 +167,22 @@ def test_what_is_no_file_is_no_page(tmp_path: Path) -> None:
     assert Folder(str(tmp_path)).files == {"real": str(tmp_path / "real.MD")}
 
 
+def test_what_is_known_of_quoted_words_says_nothing_of_plain_ones(tmp_path: Path) -> None:
+    ontology = ONTOLOGY.replace("{description: A model.}", "{attributes: {code: {type: string}}}")
+    pages = {"a.md": model('code: "null"'), "b.md": model("code: null  # with what is not plain", name="B")}
+    findings = checked(tmp_path, pages, ontology=ontology).findings
+    assert [(Path(f.file).name, f.line, f.code) for f in findings] == [("b.md", 4, "null-value")]
+
+
+def test_a_hub_with_too_many_links_names_a_few_other_pages(tmp_path: Path) -> None:
+    limited = "{domain: Model, range: Model, cardinality: {subjects: 0..1}}"
+    ontology = ONTOLOGY.replace("{domain: Model, range: Model}", limited)
+    pages = {f"p{i}.md": model("based_on: hub", name=f"P{i}") for i in range(8)}
+    findings = checked(tmp_path, pages | {"hub.md": model(name="Hub")}, ontology=ontology).findings
+    assert len(findings) == 7
+    assert all(f.code == "too-many-values" and f.message.count(".md") == 3 for f in findings)
+
+
 def test_progress_goes_from_none_to_all(tmp_path: Path) -> None:
     (tmp_path / "wiki").mkdir()
     for name in "abc":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +74,15 @@ def test_a_page_that_changes_within_a_tick_of_the_clock_is_read_again(tmp_path: 
     assert both(folder)[1] == 1
 
 
+def test_a_line_that_was_cut_off_does_not_stay(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    both(folder)
+    with (folder / "cache.json").open("ab") as cache:
+        cache.write(b'[["b.md",[1,')
+    assert both(folder)[1] == 3
+    assert both(folder)[1] == 0
+
+
 def test_another_ontology_has_all_pages_read_again(tmp_path: Path) -> None:
     folder = project(tmp_path)
     both(folder)
@@ -107,8 +117,10 @@ PAGES = st.builds(
 
 @settings(max_examples=40, deadline=None)
 @given(steps=st.lists(st.dictionaries(st.sampled_from("abcd"), st.none() | PAGES, max_size=3), min_size=1, max_size=4))
-def test_whatever_is_edited_both_find_the_same(tmp_path_factory: object, steps: list[dict[str, str | None]]) -> None:
-    folder = project(tmp_path_factory.mktemp("wiki"))  # type: ignore[attr-defined]
+def test_whatever_is_edited_both_find_the_same(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[dict[str, str | None]]
+) -> None:
+    folder = project(tmp_path_factory.mktemp("wiki"))
     for time, step in enumerate(steps):
         for name, text in step.items():
             if text is None:

@@ -44,7 +44,7 @@ def test_abstract_types_cannot_be_met() -> None:
     schema = schema_of(example("library"))
     assert isinstance(schema.type_map["Priced"], GraphQLInterfaceType)
     assert isinstance(schema.type_map["Work"], GraphQLObjectType)
-    assert {t.name for t in schema.get_possible_types(schema.type_map["AnyWork"])} == {"Work", "Book", "Film"}  # type: ignore[arg-type]
+    assert {t.name for t in schema.get_possible_types(schema.type_map["AnyWork"])} == {"Work", "Book", "Film"}  # type: ignore[arg-type]  # of that kind
 
 
 def test_large_integers_do_not_overflow() -> None:
@@ -68,7 +68,7 @@ def test_records_and_enums_of_a_family_are_one() -> None:
     assert "enum ME {\n  a\n}" in text
     assert "enum CE {\n  b\n}" in text
     assert "type MR {\n  x: Date\n  y: Date\n}" in text
-    assert str(schema.type_map["A"].fields["r"].type) == "MR!"  # type: ignore[attr-defined]
+    assert str(schema.type_map["A"].fields["r"].type) == "MR!"  # type: ignore[attr-defined]  # of that kind
 
 
 @settings(max_examples=40, deadline=None)

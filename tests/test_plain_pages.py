@@ -19,6 +19,7 @@ from ontology.plain_yaml import NotPlain, read_entries, read_entry
 from ontology.read import compile_ontology
 from ontology.schema import Ontology
 from ontology.strict_yaml import Source, compose, end, entries, start
+from ontology.vocabulary import Vocabularies
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "ai-infra"
 ONTOLOGY = read_ontology(EXAMPLE / "ontology.yaml")
@@ -53,11 +54,11 @@ def check(text: str) -> bool:
 def check_page(text: str, ontology: Ontology = ONTOLOGY) -> bool:
     """Whether a page is plain; it has then the facts of the page that is fully read, of which nothing is reported."""
     limits = Limits(ontology)
-    reader = PlainReader(ontology, limits)
+    reader = PlainReader(Vocabularies(ontology), limits)
     facts = reader.read(text, "x")
     if facts is None:
         return False
-    page, findings = PageReader(ontology).read(text, file="x.md")
+    page, findings = PageReader(Vocabularies(ontology)).read(text, file="x.md")
     assert findings == []
     assert page is not None
     assert facts == facts_of(page, text, limits)

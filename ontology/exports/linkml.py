@@ -47,7 +47,7 @@ def to_linkml(ontology: Ontology, *, base: str = "") -> str:
 class _Plain(yaml.SafeDumper):
     """Without anchors."""
 
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002  # as the base class has it
         return True
 
 

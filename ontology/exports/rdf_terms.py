@@ -35,7 +35,7 @@ DATATYPES: dict[ValueType, str] = {
 def require_rdflib() -> None:
     """Raises OntologyError where rdflib is not installed."""
     try:
-        import rdflib  # noqa: F401
+        import rdflib  # noqa: F401  # whether it is there
     except ImportError:
         hint = "pip install 'ontoloom[rdf]'"
         raise OntologyError("RDF needs rdflib, which is not installed", hint=hint, code="missing-package") from None
